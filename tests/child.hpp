@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -39,6 +40,7 @@ Outcome in_child(Action action) {
     std::fflush(nullptr);  // or else the child would say again what is still in the buffers
     const pid_t child = fork();
     if (child == 0) {
+        fcntl(ends[1], F_SETFL, O_APPEND);  // or else tollbar would say nothing there: this is not the stderr it knows
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);

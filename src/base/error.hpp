@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kept_errno.hpp"
+#include "not_cancelled.hpp"
 
 #include <cstddef>
 #include <stdexcept>
@@ -44,10 +45,12 @@ const char* last_error() noexcept;
 /// fail() with what the exception being handled says.
 int fail_with_current_exception() noexcept;
 
-/// Runs `action`; what it throws, or the error it returns, becomes the result. Leaves errno as it is.
+/// Runs `action`; what it throws, or the error it returns, becomes the result. Leaves errno as it is. No cancellation
+/// point.
 template <class Action>
 int guarded(Action&& action) noexcept {
     const KeptErrno kept;
+    const NotCancelled not_cancelled;
     try {
         if constexpr (std::is_void_v<std::invoke_result_t<Action>>) {
             std::forward<Action>(action)();

@@ -9,6 +9,7 @@
 namespace tollbar::detail {
 
 std::string contents_of(const std::string& path) {
+    const NotCancelled not_cancelled;
     const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     std::string all;
     constexpr std::size_t piece = 4096;
@@ -38,6 +39,7 @@ int reserve(int descriptor, std::size_t from, std::size_t bytes) noexcept {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && from + bytes > limit.rlim_cur) return EFBIG;
     const SignalsHeldBack held;
+    const NotCancelled not_cancelled;
     return posix_fallocate(descriptor, static_cast<off_t>(from), static_cast<off_t>(bytes));
 }
 

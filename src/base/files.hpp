@@ -2,6 +2,8 @@
 // Descriptors and mapped pages that close themselves.
 #pragma once
 
+#include "not_cancelled.hpp"
+
 #include <tollbar/detail/deadline.hpp>
 
 #include <algorithm>
@@ -32,7 +34,9 @@ public:
         return *this;
     }
     ~File() {
-        if (number_ >= 0) close(number_);
+        if (number_ < 0) return;
+        const NotCancelled not_cancelled;
+        close(number_);
     }
 
     void swap(File& other) noexcept { std::swap(number_, other.number_); }
@@ -58,6 +62,7 @@ int reserve(int descriptor, std::size_t from, std::size_t bytes) noexcept;
 /// the kernel's high-resolution timers, which SO_RCVTIMEO is not.
 inline bool sleep_until_readable(const File& file, Deadline deadline) noexcept {
     using namespace std::chrono;
+    const NotCancelled not_cancelled;
     const auto left = std::max(deadline.at - steady_clock::now(), steady_clock::duration::zero());
     const auto whole = duration_cast<seconds>(left);
     const timespec time{.tv_sec = whole.count(), .tv_nsec = duration_cast<nanoseconds>(left - whole).count()};

@@ -40,6 +40,7 @@ std::uint64_t own_counting() noexcept {
 
 Stat stat_of(pid_t process, pid_t thread) noexcept {
     const c_door::KeptErrno kept;  // dead ones have no file
+    const NotCancelled not_cancelled;
     std::array<char, 64> path{};
     // An emulator of another processor answers for its own process by that path's usual spelling, wrongly.
     std::snprintf(path.data(), path.size(), "/proc/./%d/task/%d/stat", static_cast<int>(process),

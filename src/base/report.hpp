@@ -3,6 +3,7 @@
 #pragma once
 
 #include "environment.hpp"
+#include "not_cancelled.hpp"
 #include "once.hpp"
 #include "say.h"
 
@@ -20,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tollbar::detail {
 
@@ -32,9 +34,11 @@ inline const Timeout& own_timeout() noexcept {
     return timeout.get(environment::timeout);
 }
 
-/// Runs `report`. A report that finds no memory is left out: the wait that it belongs to matters more.
+/// Runs `report`, in which nothing is a cancellation point. A report that finds no memory is left out: the wait that it
+/// belongs to matters more.
 template <class Report>
 void report_if_possible(Report&& report) noexcept {
+    const NotCancelled not_cancelled;
     try {
         report();
     } catch (const std::exception&) {
@@ -116,9 +120,10 @@ bool wait_reporting(Participant& self) noexcept {
         own_timeout(), [&](Deadline deadline) { return self.finish(deadline); },
         [&](std::chrono::duration<double> waited) {
             if (self.gone()) return false;
-            tollbar_report("rank %u has waited %.1f s in episode %llu for rank %s", static_cast<unsigned>(self.rank()),
-                           waited.count(), static_cast<unsigned long long>(self.episode()),
-                           listed(self.missing()).c_str());
+            const std::vector<Rank> missing = self.missing();
+            const std::string awaited = missing.empty() ? "a message that is on its way" : "rank " + listed(missing);
+            tollbar_report("rank %u has waited %.1f s in episode %llu for %s", static_cast<unsigned>(self.rank()),
+                           waited.count(), static_cast<unsigned long long>(self.episode()), awaited.c_str());
             return true;
         });
 }

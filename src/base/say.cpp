@@ -5,6 +5,8 @@
 #include "environment.hpp"
 #include "files.hpp"
 #include "kept_errno.hpp"
+#include "not_cancelled.hpp"
+#include "only_added.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,11 +16,10 @@
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
@@ -38,7 +39,33 @@ std::string line_of(const char* format, va_list arguments) {
     return "tollbar: " + line + "\n";
 }
 
-void write_to_stderr(const std::string& line) { std::fputs(line.c_str(), stderr); }
+/// The file behind descriptor 2 when this was loaded.
+struct Stderr {
+    Stderr() noexcept {
+        const KeptErrno kept;
+        is_open = fstat(STDERR_FILENO, &file) == 0;
+    }
+
+    bool is_open = false;
+    struct stat file {};
+};
+
+const Stderr at_start;
+
+/// A program that has closed its stderr may have another file as descriptor 2, in which a line of ours has no place:
+/// it is for the file that was there at the start, for a terminal, and for a file that is only appended to, as logs
+/// are.
+bool is_for_lines(int descriptor) noexcept {
+    struct stat now {};
+    if (fstat(descriptor, &now) != 0) return false;
+    const bool same = at_start.is_open && now.st_dev == at_start.file.st_dev && now.st_ino == at_start.file.st_ino;
+    return same || (fcntl(descriptor, F_GETFL) & O_APPEND) != 0 || isatty(descriptor) != 0;
+}
+
+void write_to_stderr(const std::string& line) noexcept {
+    if (!is_for_lines(STDERR_FILENO)) return;
+    while (write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EINTR) continue;
+}
 
 /// False, with errno, when the file cannot be had.
 bool append_to(const std::string& path, const std::string& line) {
@@ -61,6 +88,7 @@ std::optional<int> descriptor_of_run(std::string_view path) {
 template <class Use>
 void with_line(const char* format, va_list arguments, Use use) noexcept {
     const KeptErrno kept;
+    const NotCancelled not_cancelled;
     try {
         use(line_of(format, arguments));
     } catch (const std::exception&) {  // no memory for the line: going on matters more
@@ -69,11 +97,10 @@ void with_line(const char* format, va_list arguments, Use use) noexcept {
 
 /// False as well when there is no memory to keep the key in.
 bool first_time(const char* key) noexcept {
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
+    static constinit OnlyAdded<std::string> keys;
     try {
-        static auto* const keys = new std::set<std::string>;  // for ever: exit handlers say things too
-        return keys->insert(key).second;
+        return keys.find_or_add([&](const std::string& one) { return one == key; }, [&] { return std::string(key); })
+            .second;
     } catch (const std::exception&) {
         return false;
     }

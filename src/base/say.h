@@ -8,7 +8,8 @@ extern "C" {
 #endif
 
 /* Writes "tollbar: ", what printf(3) makes of the rest, and a newline on stderr, at once, so that lines of several
- * ranks do not mix. Newlines within become blanks. Leaves errno as it is; without memory for the line says nothing. */
+ * ranks do not mix. Newlines within become blanks. Leaves errno as it is; says nothing without memory for the line, or
+ * where the program has closed its stderr and another file has that descriptor. No cancellation point. */
 void tollbar_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* As tollbar_say, the first time that this process comes with that key. */

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/report.hpp"
 
+#include "child.hpp"
+#include "temporary.hpp"
+
 #include <doctest/doctest.h>
 
 #include <array>
+#include <fcntl.h>
+#include <fstream>
 #include <new>
+#include <sstream>
+#include <string>
 #include <type_traits>
+#include <unistd.h>
 #include <vector>
 
 using namespace tollbar;
@@ -61,4 +69,38 @@ TEST_CASE("many members are listed as the first sixteen and a number") {
     CHECK(listed(std::array<Rank, 3>{3, 5, 7}) == "3, 5 and 7");
     CHECK(listed(std::vector<Rank>(16, 1)) == "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 and 1");
     CHECK(listed(std::vector<Rank>(18, 1)) == "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 and 2 more");
+}
+
+namespace {
+
+/// All that is in a file, in a child of this process that has opened it as descriptor 2 with those flags and said a
+/// line.
+std::string said_into(int flags) {
+    const testing::TemporaryFolder folder;
+    const std::string file = folder.path() + "/file";
+    CHECK(testing::in_child([&] {
+              close(STDERR_FILENO);
+              if (open(file.c_str(), O_RDWR | O_CREAT | flags, 0600) != STDERR_FILENO) _exit(1);
+              errno = 1234;
+              tollbar_say("a line");
+              if (errno != 1234) _exit(2);
+          }).succeeded());
+    std::stringstream all;
+    all << std::ifstream(file).rdbuf();
+    return all.str();
+}
+
+}  // namespace
+
+TEST_CASE("a file that has become descriptor 2 gets no lines unless it is one that is appended to") {
+    CHECK(said_into(0).empty());
+    CHECK(said_into(O_APPEND) == "tollbar: a line\n");
+}
+
+TEST_CASE("a line can be said without a stderr, and is said where it was at the start") {
+    CHECK(testing::in_child([] {
+              close(STDERR_FILENO);
+              tollbar_say("a line");
+          }).succeeded());
+    CHECK(testing::in_child([&] { tollbar_say("a line"); }).said == "tollbar: a line\n");
 }

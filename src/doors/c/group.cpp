@@ -71,6 +71,7 @@ int tollbar_group_open(const char* name, uint32_t ranks, const tollbar_group_opt
 
 int tollbar_group_destroy(tollbar_group* group) {
     const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
     delete group;
     return 0;
 }
@@ -95,6 +96,7 @@ int tollbar_group_join(tollbar_group* group, uint32_t rank, tollbar_participant*
 
 int tollbar_participant_leave(tollbar_participant* participant) {
     const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
     delete participant;
     return 0;
 }

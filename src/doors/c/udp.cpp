@@ -65,6 +65,7 @@ const char* tollbar_udp_endpoint_address(const tollbar_udp_endpoint* endpoint) {
 
 int tollbar_udp_endpoint_destroy(tollbar_udp_endpoint* endpoint) {
     const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
     delete endpoint;
     return 0;
 }
@@ -92,6 +93,7 @@ int tollbar_udp_join(tollbar_udp_endpoint* endpoint, const tollbar_udp_group* gr
 
 int tollbar_udp_leave(tollbar_udp* member) {
     const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
     delete member;
     return 0;
 }

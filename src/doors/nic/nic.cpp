@@ -2,6 +2,7 @@
 // include/tollbar/nic.h: one call of nic::GroupTransport each.
 #include "base/c_door.hpp"
 #include "base/environment.hpp"
+#include "base/not_cancelled.hpp"
 #include "base/say.h"
 #include "membership/group.hpp"
 #include "membership/talk.hpp"
@@ -33,6 +34,7 @@ template <class Action>
 int with(tollbar_nic* member, Action action) noexcept {
     if (member == nullptr) return fail(EINVAL, "member is NULL");
     const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
     return action(*member);
 }
 
@@ -105,6 +107,7 @@ int tollbar_nic_join(const tollbar_nic_group* group, const tollbar_nic_options* 
 
 int tollbar_nic_leave(tollbar_nic* member) {
     const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
     delete member;
     return 0;
 }

@@ -59,18 +59,6 @@ NativeSync::Backoff& learned(const void* object) noexcept {
     return entries[mixed >> (64 - bits)].spinning;
 }
 
-/// No call of a barrier is a cancellation point, but naps and reports contain some.
-class NotCancelled {
-public:
-    NotCancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-    ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
-    NotCancelled(const NotCancelled&) = delete;
-    NotCancelled& operator=(const NotCancelled&) = delete;
-
-private:
-    int before_ = 0;
-};
-
 template <Scope scope>
 void wait_inside(NativeGate<scope>& gate, std::uint64_t target, std::uint64_t place, const void* caller) noexcept {
     // The first to arrive has waited longest, and speaks for all.
@@ -78,7 +66,6 @@ void wait_inside(NativeGate<scope>& gate, std::uint64_t target, std::uint64_t pl
         place == 0 ? own_timeout() : Timeout{},
         [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
         [&](std::chrono::duration<double> waited) {
-            const NotCancelled not_cancelled;
             report_missing({.gate = &gate,
                             .arrived = gate.arrived(target),
                             .expected = gate.expected(),
@@ -115,7 +102,6 @@ struct AwaitedLeaving {
 template <Scope scope>
 int clear(pthread_barrier_t* object) noexcept {
     const c_door::KeptErrno kept;
-    const NotCancelled not_cancelled;
     NativeGate<scope>& gate = gate_in<scope>(object);
     gate.clear(
         [](auto look) {

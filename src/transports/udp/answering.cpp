@@ -2,6 +2,7 @@
 // A rank inside a call answers; while it is in none, its second thread does.
 #include "answering.hpp"
 
+#include "base/not_cancelled.hpp"
 #include "base/threads.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ AnsweringRunner::AnsweringRunner(const UdpIdentity& identity, std::vector<toll_s
 }
 
 bool AnsweringRunner::arrive() noexcept {
+    const NotCancelled not_cancelled;
     const std::lock_guard inside(inside_);
     if (!runner_.finish(Never{})) return false;
     runner_.start();
@@ -30,6 +32,7 @@ bool AnsweringRunner::arrive() noexcept {
 }
 
 bool AnsweringRunner::test() noexcept {
+    const NotCancelled not_cancelled;
     const std::lock_guard inside(inside_);
     if (runner_.advance() || runner_.transport().take_in([this] { return runner_.advance(); })) return true;
     runner_.transport().progress();
@@ -37,6 +40,7 @@ bool AnsweringRunner::test() noexcept {
 }
 
 bool AnsweringRunner::finish(Deadline deadline) noexcept {
+    const NotCancelled not_cancelled;
     const std::lock_guard inside(inside_);
     return runner_.finish(deadline);
 }
@@ -80,6 +84,7 @@ void AnsweringRunner::answer_now_and_then(const std::stop_token& stop) noexcept 
 }
 
 AnsweringRunner::~AnsweringRunner() {
+    const NotCancelled not_cancelled;
     if (answering_.joinable()) {
         answering_.request_stop();
         answering_.join();

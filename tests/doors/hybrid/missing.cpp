@@ -14,7 +14,7 @@ int main(int count, char** words) {
     const Job job(&count, &words, MPI_THREAD_SERIALIZED);
     const std::string said = "/tmp/tollbar.hybrid." + std::to_string(getpid());
     if (job.rank() == 1)
-        job.expect(std::freopen(said.c_str(), "w", stderr) != nullptr && std::setvbuf(stderr, nullptr, _IONBF, 0) == 0,
+        job.expect(std::freopen(said.c_str(), "a", stderr) != nullptr && std::setvbuf(stderr, nullptr, _IONBF, 0) == 0,
                    "stderr can be read back");
 
     tollbar_mpi_barrier* barrier = nullptr;

@@ -52,6 +52,13 @@ TEST_CASE("the serial thread may destroy, overwrite and make a barrier anew whil
 
 TEST_CASE("nobody leaves before everybody has paid") { keeps("toll"); }
 
+TEST_CASE("a wait is no cancellation point") {
+    keeps("cancelled");
+    const Outcome late = preloaded(program(TOLLBAR_PROMISES, {"cancelled"}), {{"TOLLBAR_TIMEOUT", "0.05"}});
+    CHECK(late.succeeded());
+    CHECK(late.times_said("have not arrived") >= 1);
+}
+
 TEST_CASE("threads may wait in the destructors of their keys") { keeps("destructors"); }
 
 TEST_CASE("a thread that waits longer than TOLLBAR_TIMEOUT names who has come, and where it waits") {

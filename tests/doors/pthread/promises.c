@@ -135,6 +135,36 @@ static void toll(void) {
     CHECK(pthread_barrier_destroy(&again) == 0);
 }
 
+/* A thread that is cancelled while it waits passes the barrier, and ends at the next cancellation point. */
+static int passed, went_on;
+
+static void* be_cancelled(void* number) {
+    (void)number;
+    is_serial(&meanwhile);
+    is_serial(&again);
+    passed = 1;
+    pthread_testcancel();
+    went_on = 1;
+    return NULL;
+}
+
+static void cancelled(void) {
+    CHECK(pthread_barrier_init(&again, NULL, 2) == 0 && pthread_barrier_init(&meanwhile, NULL, 2) == 0);
+    for (int waits = 0; waits < 2; ++waits) {
+        pthread_t thread;
+        void* result = NULL;
+        passed = went_on = 0;
+        CHECK(pthread_create(&thread, NULL, be_cancelled, NULL) == 0);
+        is_serial(&meanwhile);
+        if (waits) usleep(150000); /* it sleeps, and has named who is missing where it was asked to */
+        CHECK(pthread_cancel(thread) == 0);
+        is_serial(&again);
+        CHECK(pthread_join(thread, &result) == 0);
+        CHECK(result == PTHREAD_CANCELED && passed == 1 && went_on == 0);
+    }
+    CHECK(pthread_barrier_destroy(&again) == 0 && pthread_barrier_destroy(&meanwhile) == 0);
+}
+
 /* A thread waits in destructors that run after all that its first wait has registered. */
 enum { farewells = 3 };
 static pthread_key_t key;
@@ -177,7 +207,7 @@ int main(int count, char** arguments) {
         void (*run)(void);
     } cases[] = {
         {"alone", alone},         {"processes", processes}, {"file", processes_over_a_file}, {"stairs", stairs},
-        {"destroyed", destroyed}, {"toll", toll},           {"destructors", destructors}};
+        {"destroyed", destroyed}, {"toll", toll},           {"destructors", destructors},    {"cancelled", cancelled}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         if (count == 2 && strcmp(arguments[1], cases[i].name) == 0) {
             cases[i].run();
