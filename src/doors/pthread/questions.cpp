@@ -21,7 +21,7 @@ namespace {
 std::vector<pid_t> threads_at(const void* gate) {
     std::vector<pid_t> threads;
     for (const VisitSlot* slot = visits::newest(); slot != nullptr; slot = slot->next)
-        if (slot->visit.is_at(gate)) threads.push_back(slot->thread.load(std::memory_order_relaxed));
+        if (slot->visit.is_at(gate)) threads.push_back(slot->thread());
     std::ranges::sort(threads);
     return threads;
 }

@@ -6,21 +6,25 @@
 #include "gate.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <sys/types.h>
 
 namespace tollbar::detail {
 
 /// A thread's visit, on lines of its own.
 struct alignas(line_bytes) VisitSlot {
+    /// The thread that has the slot; 0: nobody has it.
+    pid_t thread() const noexcept { return static_cast<pid_t>(holder.load(std::memory_order_relaxed)); }
+
     Visit<NativeSync> visit;
-    std::atomic<pid_t> thread{0};  ///< 0: nobody's
+    std::atomic<std::uint64_t> holder{0};  ///< the thread in the low half; above how often it was taken, and how
     VisitSlot* next = nullptr;
 };
 
 namespace visits {
 
-/// The calling thread's slot. A thread that waits in a destructor that runs after the slot was given back takes
-/// another.
+/// The calling thread's slot. A thread that waits in a destructor that runs after the slot was given back takes one
+/// again, which others take over when the thread has ended.
 VisitSlot& mine() noexcept;
 
 /// The newest slot; the others follow it. Memory order: acquire, pairs with the release of a thread that adds one.

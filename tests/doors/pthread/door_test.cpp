@@ -52,8 +52,13 @@ pthread_key_t key;
 
 void look_at_slot(void* farewell) {
     auto& found = *static_cast<Farewell*>(farewell);
-    if (visits::mine().thread == gettid()) ++found.own;
+    if (visits::mine().thread() == gettid()) ++found.own;
     if (++found.times < 3) pthread_setspecific(key, farewell);
+}
+
+void wait_to_the_last(void* again) {
+    visits::mine();
+    pthread_setspecific(key, again);
 }
 
 }  // namespace
@@ -116,6 +121,21 @@ TEST_CASE("a thread has a slot of its own in destructors that run after the slot
     pthread_key_delete(key);
     CHECK(farewell.times == 3);
     CHECK(farewell.own == 3);
+}
+
+TEST_CASE("threads whose destructors wait to the very last use the same few slots") {
+    REQUIRE(pthread_key_create(&key, wait_to_the_last) == 0);
+    const auto life = [] {
+        std::jthread([] {
+            visits::mine();
+            pthread_setspecific(key, &key);
+        }).join();
+    };
+    for (int one = 0; one < 3; ++one) life();
+    const auto before = slots();
+    for (int one = 0; one < 50; ++one) life();
+    pthread_key_delete(key);
+    CHECK(slots() == before);
 }
 
 TEST_CASE("a gate takes the place of an object of glibc's, and is told apart from one") {
