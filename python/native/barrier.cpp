@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waits of tollbar.Barrier and tollbar.process_barrier. A thread arrives with the interpreter's lock and gives it
 // up only where it has to wait.
+#include "ending.hpp"
 #include "parts.hpp"
 
 #include "base/report.hpp"
@@ -13,13 +14,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <dlfcn.h>
 #include <unistd.h>
 
 namespace nb = nanobind;
@@ -39,28 +40,15 @@ struct Freed {
 };
 
 [[noreturn]] void raise_broken() {
-    PyErr_SetNone(nb::module_::import_("threading").attr("BrokenBarrierError").ptr());
+    python::staying([] {
+        PyObject* const threading = PyImport_ImportModule("threading");
+        PyObject* const error = threading == nullptr ? nullptr
+                                                     : PyObject_GetAttrString(threading, "BrokenBarrierError");
+        if (error != nullptr) PyErr_SetNone(error);
+        Py_XDECREF(error);
+        Py_XDECREF(threading);
+    });
     throw nb::python_error();
-}
-
-/// The function is looked up: it is public from Python 3.13 on, and the stable interface of 3.12 declares neither name.
-bool interpreter_ends() noexcept {
-    static const auto ends = [] {
-        void* const found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
-        return reinterpret_cast<int (*)()>(found != nullptr ? found : dlsym(RTLD_DEFAULT, "_Py_IsFinalizing"));
-    }();
-    return ends() != 0;
-}
-
-/// The result of `wait`, called without the interpreter's lock. A daemon that comes back to an interpreter that ends
-/// stays here, as Python keeps it from 3.14 on: earlier versions end the thread, which C++ cannot be unwound by.
-template <class Wait>
-bool without_lock(Wait wait) {
-    PyThreadState* const state = PyEval_SaveThread();
-    const bool done = wait();
-    while (interpreter_ends()) pause();
-    PyEval_RestoreThread(state);
-    return done;
 }
 
 /// The numbers of the calling thread and its process; asked for again in a child after fork(2).
@@ -109,6 +97,7 @@ public:
     void reset() { meeting_->reset(); }
 
     std::uint32_t wait(nb::handle self, std::optional<double> timeout) {
+        if (timeout && std::isnan(*timeout)) throw std::invalid_argument("a time-out is a number of seconds, not nan");
         for (;;) {
             const Meeting::Arrival arrival = meeting_->arrive(
                 acts_, shared_ ? Numbers::mine().process : Numbers::mine().thread);
@@ -142,7 +131,7 @@ private:
     std::uint32_t complete(nb::handle self, const Meeting::Arrival& arrival) {
         if (!acts_) return arrival.index;
         try {
-            self.attr("_action")();
+            python::call(self.attr("_action"));
         } catch (nb::python_error&) {
             meeting_->end(arrival.phase, false);
             throw;
@@ -157,12 +146,12 @@ private:
         const Deadline deadline = timeout ? deadline_after(Seconds(*timeout)) : Deadline{Clock::time_point::max()};
         if (wait_for_end(arrival, deadline)) return;
         const std::vector<pid_t> present = meeting_->present();
-        if (meeting_->give_up(arrival.phase)) self.attr("_time_out")(*timeout, present);
+        if (meeting_->give_up(arrival.phase)) python::call(self.attr("_time_out"), nb::make_tuple(*timeout, present));
         wait_for_end(arrival, {Clock::time_point::max()});  // the action runs, or the phase has just ended
     }
 
     /// False when the deadline passed. Signal handlers run meanwhile, in the main thread; they may throw. Another
-    /// thread does not come back for them: a daemon that asks for the lock of an interpreter that ends is ended there.
+    /// thread does not come back for them.
     bool wait_for_end(const Meeting::Arrival& arrival, Deadline deadline) {
         const Clock::time_point begun = Clock::now();
         // The first to arrive has waited longest, and speaks for all.
@@ -171,10 +160,13 @@ private:
         const bool runs_handlers = Numbers::mine().process == Numbers::mine().thread;
         for (;;) {
             const Deadline until = runs_handlers ? sooner(deadline, slice) : deadline;
-            const bool done = without_lock(
-                [&] { return wait_with_reports(arrival, until, begun, report_s, report_at); });
+            bool done = false;
+            {
+                const python::LockGivenUp others_go_on;
+                done = wait_with_reports(arrival, until, begun, report_s, report_at);
+            }
             if (done) return true;
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            python::let_handlers_run();
             if (deadline.passed()) return false;
         }
     }

@@ -89,7 +89,7 @@ Outcome run(const std::string& barrier, std::int64_t threads, const Machine& mac
                         .episodes = python::count(episodes, "episodes"),
                         .spread_ns = spread_us * 1000,
                         .seed = seed};
-    const nb::gil_scoped_release no_gil;
+    const python::LockGivenUp others_go_on;
     return simulate(machine, request, python::watch_by(watch));
 }
 
@@ -124,11 +124,10 @@ void bind_cores(nb::module_& m) {
           "placement: compact, spread (clusters take turns) or shuffled. spread_us: each thread enters up to so much\n"
           "after it left. watch(simulated_us, passed, total) is called now and then; an exception it raises ends the "
           "simulation.");
-    m.def("cores_one_way_ns", &one_way_ns, "machine"_a, "source"_a, "target"_a,
-          nb::call_guard<nb::gil_scoped_release>(),
+    m.def("cores_one_way_ns", &one_way_ns, "machine"_a, "source"_a, "target"_a, nb::call_guard<python::LockGivenUp>(),
           "One trip of a line between two cores whose threads wait for each other.");
-    m.def("cores_contended_add_ns", &contended_add_ns, "machine"_a, "threads"_a,
-          nb::call_guard<nb::gil_scoped_release>(), "An addition to one word by so many threads at once.");
-    m.def("cores_polled_add_ns", &polled_add_ns, "machine"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+    m.def("cores_contended_add_ns", &contended_add_ns, "machine"_a, "threads"_a, nb::call_guard<python::LockGivenUp>(),
+          "An addition to one word by so many threads at once.");
+    m.def("cores_polled_add_ns", &polled_add_ns, "machine"_a, "threads"_a, nb::call_guard<python::LockGivenUp>(),
           "A hand-over of a ticket lock whose two words share a line.");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar.Group and tollbar.Participant: the split phase, with the interpreter's lock given up in waits.
+#include "ending.hpp"
 #include "parts.hpp"
 
 #include "base/environment.hpp"
@@ -13,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -69,16 +71,17 @@ public:
 
     bool wait_for(double seconds) {
         participant& self = entered();
+        if (std::isnan(seconds)) throw std::invalid_argument("a time-out is a number of seconds, not nan");
         const Deadline deadline = deadline_after(std::chrono::duration<double>(seconds));
         for (;;) {
             bool done = false;
             {
-                const nb::gil_scoped_release others_go_on;
+                const python::LockGivenUp others_go_on;
                 done = static_cast<bool>(self.wait_until(sooner(deadline, slice).at));
             }
             inside_ = !done;
             if (done) return true;
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            python::let_handlers_run();
             if (deadline.passed()) return false;
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions beside a price: the closed forms of the LogP paper, the period of a loop of barriers, and parameters
 // for messages that carry something and ranks that handle many.
+#include "ending.hpp"
 #include "parts.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -46,7 +47,7 @@ void bind_logp(nb::module_& m) {
           "The paper's formula for a plan of the catalogue, selected by its spelling: central, combining:N,\n"
           "tournament, dissemination. None for the others, for which the paper has no formula.");
     m.def("loop_period_us", &loop_period_us, "plan"_a, "logp"_a, "receive"_a = Receive::at_await,
-          nb::call_guard<nb::gil_scoped_release>(),
+          nb::call_guard<python::LockGivenUp>(),
           "The period of a loop of nothing but this barrier, as a benchmark reports it that divides a loop's time by\n"
           "its length. Below the price of a single barrier where ranks that leave early begin the next one early.");
     m.def("with_payload", &with_payload, "logp"_a, "G"_a, "bytes"_a,

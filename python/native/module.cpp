@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
 
+#include "ending.hpp"
 #include "parts.hpp"
 
 #include "analysis/draw.hpp"
@@ -41,7 +42,7 @@ using namespace tollbar::detail;
 namespace {
 
 /// The analysis runs on C++ values only, so other Python threads may go on (and show progress) meanwhile.
-using NoGil = nb::call_guard<nb::gil_scoped_release>;
+using NoGil = nb::call_guard<python::LockGivenUp>;
 
 /// Python's whole numbers may be negative or too large; the library's may not.
 Rank to_rank(std::int64_t number, const char* meaning) {

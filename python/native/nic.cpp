@@ -55,7 +55,7 @@ Outcome run(const Plan& plan, const std::string& where, const Parameters& card, 
                             .late_us = late_us};
     const auto spans = static_cast<std::size_t>(at_least_0(most_spans, "a number of spans"));
     const Where runs_on = where_of(where);
-    const nb::gil_scoped_release no_gil;
+    const python::LockGivenUp others_go_on;
     return simulate(plan, runs_on, card, workload, spans, python::watch_by(watch));
 }
 
@@ -165,7 +165,7 @@ void bind_findings(nb::module_& m) {
             Steps counted = steps(plan);
             return std::pair(counted.total, std::move(counted.of_rank));
         },
-        "plan"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "plan"_a, nb::call_guard<python::LockGivenUp>(),
         "Steps of a plan as the NIC paper counts them: in all, and those that each rank takes part in.");
 }
 

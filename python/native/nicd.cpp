@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the daemon of the network card as members do.
+#include "ending.hpp"
 #include "parts.hpp"
 
 #include "membership/connection.hpp"
@@ -41,7 +42,7 @@ std::string ask(const std::string& path, const std::string& verb) {
 }  // namespace
 
 void bind_nicd(nb::module_& m) {
-    m.def("ask_nicd", &ask, "path"_a, "verb"_a, nb::call_guard<nb::gil_scoped_release>(),
+    m.def("ask_nicd", &ask, "path"_a, "verb"_a, nb::call_guard<python::LockGivenUp>(),
           nb::sig("def ask_nicd(path: str, verb: typing.Literal['status', 'stop']) -> str"),
           "What the daemon of the network card whose socket is `path` answers: its status as JSON, or to stop that it\n"
           "does. Raises RuntimeError that says what is wrong.");

@@ -91,7 +91,7 @@ Outcome run(const std::vector<Application>& applications, std::int64_t processor
                           .tick_us = tick_us,
                           .wake_us = wake_us,
                           .call_us = call_us};
-    const nb::gil_scoped_release no_gil;
+    const python::LockGivenUp others_go_on;
     return simulate(machine, applications, {from_us, until_us, most_spans}, python::watch_by(watch));
 }
 

@@ -2,16 +2,16 @@
 // Arguments that the simulators share: names of choices, counts, and watches.
 #pragma once
 
+#include "ending.hpp"
+
 #include <tollbar/models/progress.hpp>
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -38,15 +38,16 @@ inline std::uint32_t count(std::int64_t number, const char* meaning) {
     return static_cast<std::uint32_t>(number);
 }
 
-using Watch = std::optional<std::function<void(double simulated_us, std::uint64_t passed, std::uint64_t total)>>;
+using Watch =
+    std::optional<nanobind::typed<nanobind::callable, void(double simulated_us, std::uint64_t, std::uint64_t)>>;
 
 /// Calls the Python function, which outlives the result. An exception there, such as that of Ctrl-C, ends the
 /// simulation.
 inline tollbar::Watch watch_by(const Watch& function) {
     return [&function](const tollbar::Progress& progress) {
-        const nanobind::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
-        if (function) (*function)(progress.simulated_us, progress.passed, progress.total);
+        const LockTaken lock;
+        let_handlers_run();
+        if (function) call(*function, nanobind::make_tuple(progress.simulated_us, progress.passed, progress.total));
     };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's tuning file, so that the command reads and writes it as the library does.
+#include "ending.hpp"
 #include "parts.hpp"
 
 #include "tuner/tuning.hpp"
@@ -51,7 +52,7 @@ std::vector<TuningEntry> entries_of(const std::string& path) {
 std::tuple<std::size_t, std::string, std::string> merge(const std::string& path,
                                                         const std::vector<TuningEntry>& entries) {
     try {
-        const nb::gil_scoped_release no_gil;
+        const python::LockGivenUp others_go_on;
         const TuningMerged merged = merge_tuning(path, entries, TuningWriter::command);
         return {merged.entries, merged.damage, merged.put_aside};
     } catch (const std::system_error& error) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads how far the ranks of a job are that `tollbar run --timeout` watches.
+#include "ending.hpp"
 #include "parts.hpp"
 
 #include "doors/pmpi/watch/watch.hpp"
@@ -13,7 +14,7 @@ using namespace nb::literals;
 
 void bind_watch(nb::module_& m) {
     m.def(
-        "waits_in", &tollbar::detail::watch::waits_in, "path"_a, "apart_s"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "waits_in", &tollbar::detail::watch::waits_in, "path"_a, "apart_s"_a, nb::call_guard<python::LockGivenUp>(),
         "The sentences about ranks that have waited between two looks, `apart_s` seconds apart, at the file in which\n"
         "they keep account of their calls: `path` is /proc/PID/fd/N of one of them. Raises RuntimeError where it is\n"
         "no such file of this user's.");

@@ -3,6 +3,7 @@
 
 import _thread
 import gc
+import math
 import multiprocessing
 import pickle
 import re
@@ -356,3 +357,16 @@ def test_signal_handlers_of_the_main_thread_run_while_it_waits():
         signal.signal(signal.SIGUSR1, before)
         thread.join()
     assert came.is_set()
+
+
+@pytest.mark.parametrize("make", [tollbar.Barrier, tollbar.process_barrier])
+def test_a_time_out_that_is_no_number_is_refused_as_threading_refuses_it(make):
+    for barrier in (make(2), make(2, timeout=math.nan)):
+        with pytest.raises(ValueError, match="not nan"):
+            barrier.wait(math.nan if barrier._timeout is None else None)
+        assert (barrier.n_waiting, barrier.broken) == (0, False)
+    participant = tollbar.Group(2).join(0)
+    participant.arrive()
+    with pytest.raises(ValueError, match="not nan"):
+        participant.wait_for(math.nan)
+    assert not participant.test()
