@@ -191,7 +191,8 @@ std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const Group
 }  // namespace
 
 std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOptions& options) {
-    if (group.ranks == 0 || group.ranks > most_ranks || group.rank >= group.ranks || group.key.low == 0)
+    const bool has_key = group.key.low != 0 || group.key.high != 0;
+    if (group.ranks == 0 || group.ranks > most_ranks || group.rank >= group.ranks || !has_key)
         throw std::invalid_argument("a group has 1 to " + std::to_string(most_ranks) +
                                     " ranks, its member one of them, and a key other than 0");
     // Not a gather, for some hosts may have to do without a NIC.

@@ -59,7 +59,7 @@ void check_join(const Asked& asked) {
     if (request.ranks < 2 || request.ranks > most_ranks || request.rank >= request.ranks)
         throw wrong("a group has 2 to " + std::to_string(most_ranks) + " ranks, and its member is one of them");
     if (request.port == 0 || request.port > 0xffff) throw wrong("the member's port is not one");
-    if (request.key.low == 0) throw wrong("the key is 0");
+    if (request.key.low == 0 && request.key.high == 0) throw wrong("the key is 0");
     check_program(request);
     if (!std::ranges::equal(asked.addresses, known_ranks(asked.steps(), request.rank, request.ranks), {},
                             &RankAddress::rank))

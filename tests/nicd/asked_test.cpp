@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nicd/asked.hpp"
 #include "base/error.hpp"
+#include "membership/group.hpp"
 #include "wire/steps.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -88,6 +89,7 @@ TEST_CASE("a join with anything out of its range is refused") {
     CHECK(with([](Asked& bad) { bad.request.port = 0; }));
     CHECK(with([](Asked& bad) { bad.request.port = 65536; }));
     CHECK(with([](Asked& bad) { bad.request.key.low = 0; }));
+    CHECK_FALSE(with([](Asked& bad) { bad.request.key = {0, 1}; }));
     CHECK(with([](Asked& bad) { bad.request.shape = 3; }));
     CHECK(with([](Asked& bad) { bad.request.shape = toll_star; }));
     CHECK(with([](Asked& bad) { bad.request.steps = 0; }));
@@ -98,4 +100,13 @@ TEST_CASE("a join with anything out of its range is refused") {
     CHECK(with([](Asked& bad) { bad.addresses.push_back({9, 9}); }));
     CHECK(with([](Asked& bad) { std::swap(bad.addresses[0], bad.addresses[1]); }));
     CHECK(with([](Asked& bad) { bad.addresses[0].address = bad.addresses[1].address; }));
+}
+
+TEST_CASE("a key is refused where all of it is zero") {
+    const auto joined = [](const toll_key& key) {
+        return join_group({.key = key, .id = 1, .rank = 0, .ranks = 1, .addresses = {}}, {});
+    };
+    CHECK(joined({0, 1}) != nullptr);
+    CHECK(joined({1, 0}) != nullptr);
+    CHECK_THROWS_AS(joined({0, 0}), std::invalid_argument);
 }

@@ -64,6 +64,17 @@ constexpr auto answers = 20ms;  // waits for the ranks that are asked whether th
 
 }  // namespace
 
+/// A member that is not admitted yet stays at the first step, which may only signal.
+std::vector<Rank> awaited_in(const toll_group& group) {
+    const toll_u64 at = toll_load(&group.state.at);
+    for (toll_u32 step = toll_step_of(at); step < group.program.steps; ++step) {
+        const bool awaits = (group.program.awaits >> step & 1) != 0;
+        if (awaits && toll_newer(toll_episode_of(at), toll_load(&group.state.signalled[step])))
+            return {group.steps[step].step.from};
+    }
+    return {};
+}
+
 NicTransport::NicTransport(GroupFiles files, File socket, wait_policy policy)
     : files_(std::move(files)), group_(files_.group, PROT_READ), host_(files_.host, PROT_READ | PROT_WRITE),
       socket_(std::move(socket)), policy_(policy), episode_(toll_episode_of(toll_load(&group_->state.at))),
@@ -156,11 +167,7 @@ std::vector<Rank> NicTransport::silent() const {
 }
 
 std::vector<Rank> NicTransport::missing() {
-    if (group_->self.ranks > group_->self.members) {
-        const toll_u32 step = toll_step_of(toll_load(&group_->state.at));
-        if (step >= group_->program.steps) return {};
-        return {group_->steps[step].step.from};
-    }
+    if (group_->self.ranks > group_->self.members) return awaited_in(*group_);
     const std::vector<Rank> asked = silent();
     const toll_u64 before = toll_load(&group_->answers);
     for (const Rank rank : asked) post(toll_who, rank);

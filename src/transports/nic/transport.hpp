@@ -30,6 +30,9 @@ enum class NicStep : std::uint8_t { signal, await };
 /// and it wakes up.
 inline constexpr std::chrono::microseconds host_wakes{60};
 
+/// The rank whose signal the member's program awaits next; none where all that it awaits have come.
+std::vector<Rank> awaited_in(const toll_group& group);
+
 class NicTransport {
 public:
     using Step = NicStep;

@@ -2,6 +2,7 @@
 // A host and a NIC that run the same plan send the same messages: the host's protocol beside the NIC's, whose text is
 // compiled for this processor, in any order of arrivals and frames.
 #include "transports/nic/descriptor.hpp"
+#include "transports/nic/transport.hpp"
 #include "transports/udp/hand.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -159,4 +160,24 @@ TEST_CASE("hosts and NICs send the same messages for the same plan, each once an
             ++compared;
         }
     CHECK(compared > 140);
+}
+
+TEST_CASE("a member that stays at a step that only signals awaits the rank of a later one") {
+    const Plan plan = make_plan("dissemination:2", 81);
+    const auto steps = compile_steps(plan, 5);
+    REQUIRE(steps.front().from == TOLLBAR_NOBODY);
+    toll_group group{};
+    group.program.steps = static_cast<toll_u32>(steps.size());
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+        group.steps[step].step = steps[step];
+        if (steps[step].from != TOLLBAR_NOBODY) group.program.awaits |= 1U << step;
+    }
+    group.state.at = toll_at(1, 0);
+    CHECK(nic::awaited_in(group) == std::vector<Rank>{steps[1].from});
+    group.state.signalled[1] = 1;
+    CHECK(nic::awaited_in(group) == std::vector<Rank>{steps[2].from});
+    for (toll_word& signalled : group.state.signalled) signalled = 1;
+    CHECK(nic::awaited_in(group).empty());
+    group.state.at = toll_at(1, group.program.steps);
+    CHECK(nic::awaited_in(group).empty());
 }
