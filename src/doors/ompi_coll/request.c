@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct tollbar_request {
     ompi_request_t super;
@@ -197,26 +198,56 @@ int tollbar_request_persistent(tollbar_module* module, ompi_request_t** handle, 
     return result;
 }
 
-/* The free function of Open MPI's own handles, which are used again with the one they were made with. */
-static ompi_request_free_fn_t free_open_mpis;
+/* Another component's handle and its free function; such handles are used again with the one they were made with. */
+struct kept {
+    ompi_request_t* request;
+    ompi_request_free_fn_t free;
+    struct kept* next;
+};
+
+static struct kept* all_kept; /* under the lock */
+
+static struct kept* take_kept(const ompi_request_t* request) {
+    tollbar_take_lock();
+    struct kept** at = &all_kept;
+    while ((*at)->request != request) at = &(*at)->next;
+    struct kept* const found = *at;
+    *at = found->next;
+    tollbar_release_lock();
+    return found;
+}
+
+static int free_kept(ompi_request_t** handle);
+
+static void put_kept(struct kept* one) {
+    one->request->req_free = free_kept;
+    tollbar_take_lock();
+    one->next = all_kept;
+    all_kept = one;
+    tollbar_release_lock();
+}
 
 static int free_kept(ompi_request_t** handle) {
-    ompi_request_t* request = *handle;
-    struct ompi_communicator_t* comm = request->req_mpi_object.comm;
-    request->req_free = free_open_mpis;
-    const int refused = free_open_mpis(handle);
-    if (refused == OMPI_SUCCESS)
+    struct kept* const own = take_kept(*handle);
+    struct ompi_communicator_t* comm = own->request->req_mpi_object.comm;
+    own->request->req_free = own->free;
+    const int refused = own->free(handle);
+    if (refused == OMPI_SUCCESS) {
         OBJ_RELEASE(comm);
-    else
-        request->req_free = free_kept;
+        free(own);
+    } else {
+        put_kept(own);
+    }
     return refused;
 }
 
 void tollbar_request_keep(struct ompi_communicator_t* comm, ompi_request_t* request) {
-    free_open_mpis = request->req_free;
-    request->req_free = free_kept;
+    struct kept* const own = malloc(sizeof *own);
+    if (own == NULL) return; /* then the communicator has to outlive the handle, as without tollbar */
+    *own = (struct kept){.request = request, .free = request->req_free};
     request->req_mpi_object.comm = comm;
     OBJ_RETAIN(comm);
+    put_kept(own);
 }
 
 static void watch(void) { opal_progress_register(tollbar_pending_advance); }
