@@ -7,6 +7,7 @@
 #include "algorithms/defaults.hpp"
 #include "algorithms/processors.hpp"
 #include "base/environment.hpp"
+#include "base/once.hpp"
 #include "base/say.h"
 
 #include <algorithm>
@@ -40,9 +41,10 @@ std::vector<Tuned> read_tuning(std::istream& file) {
 }
 
 std::optional<Choice> tuned_choice(const Situation& situation) {
-    static const auto* const all = new std::vector<Tuned>(read_tuning_once());  // never destroyed: as in tuning_mpi.cpp
-    const auto found = std::ranges::find(*all, situation, &Tuned::situation);
-    return found == all->end() ? std::nullopt : std::optional(found->choice);
+    static constinit Once<std::vector<Tuned>> read;
+    const std::vector<Tuned>& all = read.get(read_tuning_once);
+    const auto found = std::ranges::find(all, situation, &Tuned::situation);
+    return found == all.end() ? std::nullopt : std::optional(found->choice);
 }
 
 namespace {
