@@ -49,7 +49,8 @@ bool is_mapped_at(const Process& process, Address base, const detail::File& file
     Beginning there{}, here{};
     struct stat status {};
     if (!file || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    if (pread(file.number(), here.data(), here.size(), 0) <= 0 || !process.read(base, there) || there != here) return false;
+    if (pread(file.number(), here.data(), here.size(), 0) <= 0 || !process.read(base, there) || there != here)
+        return false;
     const std::string_view bytes(reinterpret_cast<const char*>(here.data()), here.size());
     return bytes.find(build_id) != bytes.npos || process.is_file(base, status.st_ino);
 }

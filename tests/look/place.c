@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One of two threads waits at a barrier until the other has read all of stdin. The wait is in the program, or in a library
- * of its own: -DONLY_LIBRARY and -DONLY_MAIN. */
+ * One of two threads waits at a barrier until the other has read all of stdin. The wait is in the program, or in a
+ * library of its own: -DONLY_LIBRARY and -DONLY_MAIN. */
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
