@@ -183,15 +183,15 @@ def _table(
         if sentence and (everything or members & looked_at):
             failed = True
             notes.append(sentence)
-            for part, members_of in (("missing", group.missing), ("waits", group.arrived)):
+            for role, members_of in (("missing", group.missing), ("waits", group.arrived)):
                 for member in members_of:
                     if any(
                         thread.thread == member.thread and thread.process == member.process for thread in seen.threads
                     ):
                         own_rank[member.thread] = member.rank
-                        parts[member.thread] = _Part(part, _named(group), sentence)
+                        parts[member.thread] = _Part(role, _named(group), sentence)
                     else:
-                        rest.append(_member(group, member, part, sentence))
+                        rest.append(_member(group, member, role, sentence))
     rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts, own_rank))
     rows += [_unseen(rank, parts[rank.process]) for rank in job if not rank.threads and rank.process in parts]
     rows += rest
@@ -200,8 +200,8 @@ def _table(
     if not notes and not reasons:
         nobody_here = "there is no MPI rank and no group of tollbar's here"
         notes.append("nobody is found missing" if rows or job else nobody_here)
-    said = [f"cannot tell: {reason}" for reason in reasons] or [*missed, *refused]
-    return Table(rows, Seen, failed=failed, unknown=bool(reasons), notes=[*notes, *said], digits=4)
+    rest_said = [f"cannot tell: {reason}" for reason in reasons] or [*missed, *refused]
+    return Table(rows, Seen, failed=failed, unknown=bool(reasons), notes=[*notes, *rest_said], digits=4)
 
 
 def _reasons(

@@ -109,7 +109,7 @@ def _stayed(thread: Thread) -> bool:
     round, so that only sleep says it."""
     if thread.slept_on:
         return True
-    return bool(thread.barrier) and thread.barrier.kind != _STD and _is_in_its_round(thread)
+    return thread.barrier is not None and thread.barrier.kind != _STD and _is_in_its_round(thread)
 
 
 def waits_on(thread: Thread) -> bool:
