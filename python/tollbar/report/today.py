@@ -204,9 +204,16 @@ def _over_mpis(rows: pl.DataFrame) -> Figure:
         twice = len(places.filter(pl.col("over") == over, pl.col("ranks") == ranks)) > 1
         labels.append(f"{ranks} ranks{', ' + placement if twice else ''}")
     placed = rows.join(numbered, on=["over", "ranks", "placement"]).with_columns(pl.col("row").cast(pl.Int64))
-    lines = _lines(placed, (MPI_OWN, *DOORS), "row")
+    lines = _lines(_owned(placed), (MPI_OWN, *DOORS), "row")
     rows_of = Axis("", words=labels)
     return Figure("today-mpi", "", lines, rows_of, _PERIOD, "95 % interval", groups=places["over"].to_list())
+
+
+def _owned(placed: pl.DataFrame) -> pl.DataFrame:
+    """The same with the MPI's own barrier everywhere: where it was measured in a process with tollbar alone, that one."""
+    owned = placed.filter(pl.col("candidate") == MPI_OWN)["row"].unique()
+    stands_in = (pl.col("candidate") == MPI_BESIDE) & ~pl.col("row").is_in(owned.to_list())
+    return placed.with_columns(candidate=pl.when(stands_in).then(pl.lit(MPI_OWN)).otherwise("candidate"))
 
 
 def _some(places: pl.DataFrame, most: int, usable: int) -> pl.DataFrame:
