@@ -102,7 +102,7 @@ def test_two_jobs_of_one_batch_script_have_a_file_each(start):
 
 
 #: It has room for the first rank's part of the file alone.
-SMALL = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64k none /dev/shm && exec "$@"', "sh"]
+SMALL = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=44k none /dev/shm && exec "$@"', "sh"]
 
 
 def test_where_shared_memory_is_full_the_job_goes_on_unwatched_and_says_so_once(start):
@@ -119,8 +119,15 @@ def test_where_shared_memory_is_full_the_job_goes_on_unwatched_and_says_so_once(
     assert outcome.said.count("No space left on device; calls of ranks of this host are not watched") == 1, outcome.said
 
 
-@pytest.mark.parametrize("name", ["openmpi", "mpich"])
-@pytest.mark.parametrize("without", [0, 1])
+@pytest.mark.parametrize(
+    ("name", "without"),
+    [
+        ("openmpi", 1),
+        ("mpich", 0),
+        pytest.param("openmpi", 0, marks=pytest.mark.deep),
+        pytest.param("mpich", 1, marks=pytest.mark.deep),
+    ],
+)
 def test_a_report_waits_for_no_rank_that_is_not_watched(start, name, without):
     door = open_door(name)
     words = [word for word in opened(door) if word != "env"]
