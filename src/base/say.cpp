@@ -88,7 +88,7 @@ std::optional<int> descriptor_of_run(std::string_view path) {
 template <class Use>
 void with_line(const char* format, va_list arguments, Use use) noexcept {
     const KeptErrno kept;
-    const NotCancelled not_cancelled;
+    const tollbar::detail::NotCancelled not_cancelled;
     try {
         use(line_of(format, arguments));
     } catch (const std::exception&) {  // no memory for the line: going on matters more
@@ -97,7 +97,7 @@ void with_line(const char* format, va_list arguments, Use use) noexcept {
 
 /// False as well when there is no memory to keep the key in.
 bool first_time(const char* key) noexcept {
-    static constinit OnlyAdded<std::string> keys;
+    static constinit tollbar::detail::OnlyAdded<std::string> keys;
     try {
         return keys.find_or_add([&](const std::string& one) { return one == key; }, [&] { return std::string(key); })
             .second;
