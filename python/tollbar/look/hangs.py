@@ -54,7 +54,7 @@ class Reports:
                 self.over.add(old)
         self.over.discard(key)
         wait = self._waits.get(key)
-        # Another wait, which began at 0; at a numbered call it is the same one, which another rank has seen for less long.
+        # Another wait, which began at 0; at a numbered call it is the same one, seen by another rank for less long.
         if wait is None or (seconds <= wait.waited_s and not (number and wait.call == line.call)):
             self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.call)
             return None

@@ -210,7 +210,7 @@ def _over_mpis(rows: pl.DataFrame) -> Figure:
 
 
 def _owned(placed: pl.DataFrame) -> pl.DataFrame:
-    """The same with the MPI's own barrier everywhere: where it was measured in a process with tollbar alone, that one."""
+    """The same with the MPI's own barrier everywhere, that of a process with tollbar where it has no other."""
     owned = placed.filter(pl.col("candidate") == MPI_OWN)["row"].unique()
     stands_in = (pl.col("candidate") == MPI_BESIDE) & ~pl.col("row").is_in(owned.to_list())
     return placed.with_columns(candidate=pl.when(stands_in).then(pl.lit(MPI_OWN)).otherwise("candidate"))

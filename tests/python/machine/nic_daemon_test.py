@@ -43,5 +43,7 @@ def test_who_may_not_make_the_folder_of_the_socket_is_told_who_may(daemon, monke
 
     daemon("exit 1")
     monkeypatch.setattr("pathlib.Path.mkdir", refuse)
-    with pytest.raises(nic_daemon.DaemonError, match="^/run/x: Permission denied; run it as root, or set TOLLBAR_NICD"):
+    with pytest.raises(
+        nic_daemon.DaemonError, match=r"^/run/x: Permission denied; run it as root, or set TOLLBAR_NICD"
+    ):
         nic_daemon.start("eth0", "auto", "/run/x/socket", [])
