@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import types
 
 import pytest
 from needs import left_out
@@ -293,7 +294,8 @@ def hostile(how: str) -> tuple[int, str, list[str]]:
     done = subprocess.run(
         [sys.executable, "-c", SUPERVISE, HOSTILE, how], capture_output=True, timeout=LIMIT_S, check=False
     )
-    ours = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("tollbar run: ")]
+    # A line of ours may come behind what the program has begun to write.
+    ours = re.findall(r"tollbar run: .*", done.stderr.decode(errors="replace"))
     return done.returncode, done.stdout.decode(), ours
 
 
@@ -316,6 +318,21 @@ def test_a_wait_that_began_later_is_of_the_same_hang():
     assert code == on_hang.HUNG, ours
     assert "w (4 ranks), MPI_Allreduce 7" in hangs
     assert "v (2 ranks), MPI_Bcast 3" in hangs
+
+
+def test_waits_that_are_found_together_are_looked_at_together(monkeypatch):
+    """A look for each would outlast the suspicion of the first."""
+    looks, acts = [], []
+    monkeypatch.setattr(on_hang, "_seen", lambda members, sentences: looks.append(sentences) or [])
+    monkeypatch.setattr(on_hang, "_say", lambda text: None)
+    lines = types.SimpleNamespace(new=list)
+    job = types.SimpleNamespace(lines=lines, process=0, members=list, call=lambda words, said: acts.append(sorted(said)))
+    watch = on_hang._Watch(job, 0.4, "true", True)
+    waits = {f"wait {number}" for number in range(8)}
+    assert not watch._judge(waits)
+    assert (len(looks), acts) == (1, [])
+    watch._judge({"wait 3"})
+    assert (len(looks), acts) == (1, [sorted(waits)])
 
 
 def test_a_sentence_is_one_write_so_that_no_line_of_the_job_comes_into_it():
