@@ -274,7 +274,8 @@ class Judge:
             return False
         inside = record.inside(rank, begin, at)
         if place.startswith("outside the MPI"):
-            return not any(record.began(step) < begin and record.ended(step) > at for step in inside)
+            steady = [step for step in inside if record.began(step) < begin and record.ended(step) > at]
+            return all(map(polls, steady))
         if match := _INSIDE.match(place):
             some = [step for step in inside if step.call == match["call"]]
             if match["call"] in ("Recv", "Mrecv", "Isend", "Irecv", "Comm_set_name") and inside:
