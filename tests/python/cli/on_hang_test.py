@@ -326,7 +326,9 @@ def test_waits_that_are_found_together_are_looked_at_together(monkeypatch):
     monkeypatch.setattr(on_hang, "_seen", lambda members, sentences: looks.append(sentences) or [])
     monkeypatch.setattr(on_hang, "_say", lambda text: None)
     lines = types.SimpleNamespace(new=list)
-    job = types.SimpleNamespace(lines=lines, process=0, members=list, call=lambda words, said: acts.append(sorted(said)))
+    job = types.SimpleNamespace(
+        lines=lines, process=0, members=list, call=lambda words, said: acts.append(sorted(said))
+    )
     watch = on_hang._Watch(job, 0.4, "true", True)
     waits = {f"wait {number}" for number in range(8)}
     assert not watch._judge(waits)
