@@ -41,6 +41,11 @@ class Line:
         kind, *facts = self.facts.split() or [""]  # a line of a thread has none
         return (facts[0], facts[2], int(facts[1])) if kind == "at" else ("", "", 0)
 
+    @property
+    def wait(self) -> str:
+        """One wait has it in all its lines, whoever tells them, and no other wait has it; empty where nothing does."""
+        return self.facts if self.facts.startswith(("at ", "in ")) else ""
+
 
 def _drawn() -> tuple[int, int]:
     return secrets.randbits(64), secrets.randbits(64)

@@ -29,6 +29,7 @@ class _Wait:
     since: float
     newest: float
     call: tuple[str, str, int]  #: that the line has
+    known: str  #: by this, where its lines have it
 
 
 @dataclass
@@ -54,9 +55,9 @@ class Reports:
                 self.over.add(old)
         self.over.discard(key)
         wait = self._waits.get(key)
-        # Another wait, which began at 0; at a numbered call it is the same one, seen by another rank for less long.
-        if wait is None or (seconds <= wait.waited_s and not (number and wait.call == line.call)):
-            self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.call)
+        # A wait that has lasted less long began anew; but of one that is known another rank may have seen less.
+        if wait is None or not (line.wait == wait.known if line.wait else seconds > wait.waited_s):
+            self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.call, line.wait)
             return None
         wait.text, wait.waited_s, wait.newest = line.text, seconds, clock
         begun = [other.since for other in self._waits.values() if other.barrier == barrier]

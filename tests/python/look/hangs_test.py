@@ -56,6 +56,16 @@ def test_a_wait_at_a_numbered_call_is_the_same_whoever_has_seen_it_for_how_long(
     assert [key is not None for key in again] == [False, True, False]  # the last one is of another communicator
 
 
+def test_a_wait_for_a_message_is_the_same_as_long_as_its_call_is():
+    line = "MPI_COMM_WORLD (4 ranks), MPI_Recv from rank 1 at ./x+0x1: rank 0 on vm has waited {} s: rank 1 is outside"
+    reports = hangs.Reports(timeout_s=10)
+    told = [("20.0", "in 0 0 5"), ("12.0", "in 0 0 5"), ("30.0", "in 0 0 7"), ("11.0", "in 0 0 7")]
+    again = [
+        reports.add(gathered.Line(line.format(waited), facts), 10.0 * turn) for turn, (waited, facts) in enumerate(told)
+    ]
+    assert [key is not None for key in again] == [False, True, False, True]  # the third is another call's
+
+
 def test_a_wait_in_which_others_are_missing_meanwhile_is_believed():
     line = "rank 0 has waited {} s in episode 7 for rank {}"
     assert believed((10, line.format("10.0", "2 and 3")), (20, line.format("20.0", "3")))

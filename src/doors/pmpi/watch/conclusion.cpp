@@ -145,6 +145,12 @@ private:
                        call.name + (call.tag == 0 ? "" : peer_of(*wait.seat)), wait.seat->site);
     }
 
+    /// What one wait at no collective call keeps in all its lines, and no other wait has.
+    static std::string call_in(const Wait& wait) {
+        return "in " + text_of_number(wait.rank) + " " + std::to_string(wait.seat - wait.rank->row.seats.data()) + " " +
+               std::to_string(tollbar_serial_of(wait.seat->at));
+    }
+
     void add_meeting(std::uint64_t id, std::vector<Wait> waits) {
         while (!waits.empty()) {
             const std::uint64_t number = std::ranges::min(waits, {}, &Wait::number).number;
@@ -188,7 +194,7 @@ private:
         lines_.push_back({opening(speaker, &comm, std::string(called.name) + " " + std::to_string(number),
                                   own == nullptr ? speaker.seat->site : own->site, how) +
                               joined(found, "; "),
-                          races ? "" : facts});
+                          races ? call_in(speaker) : facts});
         return true;
     }
 
@@ -246,7 +252,7 @@ private:
                 explained_.insert(rank->row.rank);
                 clauses.push_back(named({rank}, asked_) + " is " + in_call(*rank, *message_of(*rank), asked_));
             }
-            lines_.push_back({opening(wait) + "a cycle: " + joined(clauses, "; "), ""});
+            lines_.push_back({opening(wait) + "a cycle: " + joined(clauses, "; "), call_in(wait)});
         }
     }
 
@@ -265,7 +271,7 @@ private:
             std::string who = "rank " + std::to_string(peer) + " is not watched on this host";
             if (partner != nullptr) who = clauses({partner}, asked_).front();
             if (waits.size() > 1) who = std::to_string(waits.size()) + " ranks wait for it: " + who;
-            lines_.push_back({opening(first) + who, ""});
+            lines_.push_back({opening(first) + who, call_in(first)});
         }
     }
 
@@ -280,7 +286,7 @@ private:
         if (std::ranges::any_of(others, is_still)) std::erase_if(others, std::not_fn(is_still));
         const std::vector<std::string> where = clauses(others, asked_);
         const std::string said = where.empty() ? "no other rank is watched on this host" : joined(where, "; ");
-        lines_.push_back({opening(first) + said, ""});
+        lines_.push_back({opening(first) + said, call_in(first)});
     }
 
     const std::vector<Rank>& ranks_;

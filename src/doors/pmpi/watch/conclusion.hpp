@@ -23,7 +23,7 @@ struct Line {
     std::string text;
     /// Facts for `tollbar run`, which makes one sentence of those of several hosts. A line about a collective call has
     /// "at ID NUMBER", then the first rank of this host; a standing has "ranks 0,2,5", then "ID:COUNT:CALL" for each
-    /// communicator that these share with other hosts. Any other has none.
+    /// communicator that these share with other hosts. Any other has "in RANK SEAT CALL", the call that its wait is in.
     std::string facts;
 };
 
