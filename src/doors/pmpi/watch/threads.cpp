@@ -62,8 +62,8 @@ void take_seat(struct tollbar_here& here) {
     tollbar_put(&here.seat->last_number, was_unseen ? here.own.last_number : 0);
     __atomic_store_n(&here.seat->thread, static_cast<std::int32_t>(gettid()), __ATOMIC_RELAXED);
     put_state(*here.seat, tollbar_outside);
-    if (is_seen) tollbar_put(&row.used, std::max<std::uint64_t>(row.used, vacant - row.seats + 1));
-    if (is_seen == was_unseen) tollbar_put(&row.unseen, row.unseen + (was_unseen ? -1 : 1));
+    if (is_seen) tollbar_put(&row.used, std::max(row.used, static_cast<std::uint64_t>(vacant - row.seats) + 1));
+    if (is_seen == was_unseen) tollbar_put(&row.unseen, was_unseen ? row.unseen - 1 : row.unseen + 1);
     if (self.gives_back) pthread_setspecific(self.at_end, &here);
 }
 
