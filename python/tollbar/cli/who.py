@@ -87,9 +87,11 @@ def _missing(table: Table) -> list[str | None]:
 
 
 def look(words: Sequence[str], by_frames: bool = False) -> Table:
-    """The rows that two looks give now, and what is concluded. `by_frames`: ranks are not asked, only looked at."""
+    """The rows that two looks give now, and what is concluded. `by_frames`: the processes are those of a job, of which
+    some may have ended; its ranks are not asked, only looked at."""
     there = processes.everything()
-    wanted = [number for word in words for number in _meant(word, there)] if words else processes.of_user(there)
+    meant = processes.meant if by_frames else _meant
+    wanted = [number for word in words for number in meant(word, there)] if words else processes.of_user(there)
     rank_of = processes.ranks(wanted, there)
     below = [process for number in wanted for process in processes.below(number, there) if process != os.getpid()]
     numbers = list(dict.fromkeys(rank_of if rank_of else [*wanted, *below]))
@@ -105,7 +107,7 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
             raise NotPermitted(refused[0])
         return _table(sight.Sight((), ()), rank_of, calls, refused[:1], everything=not words)
     seen, rank_of = answer
-    if words and numbers and not seen.threads:
+    if words and not seen.threads and (numbers or by_frames):
         raise Ended("the program has ended meanwhile")
     reasons = [] if forbidden else refused
     if not rank_of:

@@ -344,6 +344,17 @@ def test_a_sentence_is_one_write_so_that_no_line_of_the_job_comes_into_it():
     assert ours.recv(100) == b"tollbar run: hangs\n"
 
 
+def test_a_process_that_has_ended_meanwhile_keeps_no_look_from_the_others(needs_look):
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    with subprocess.Popen(["sleep", "60"]) as there:
+        try:
+            said = on_hang._seen([there.pid, ended.pid], [])
+        finally:
+            there.kill()
+    assert "no look at it" not in " ".join(said)
+
+
 def test_one_look_is_enough_unless_a_report_names_threads_that_have_arrived(monkeypatch):
     looks = []
     one = {"looks": [{"processes": [], "groups": []}] * 2}
