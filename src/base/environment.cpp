@@ -74,7 +74,9 @@ constexpr std::array table{
     Variable{
         "TOLLBAR_REPORT", "a file, or - for stderr", "-",
         "Where missing ranks are reported: one line each, appended to the file. `tollbar run` also writes there, at "
-        "the end of an MPI job, who waited how long for whom.",
+        "the end of an MPI job, who waited how long for whom. "
+        "A file that the program has put in place of its stderr gets no line, unless it is a terminal or opened to be "
+        "appended to.",
         "C++, C, Python, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card"},
     Variable{"TOLLBAR_VERBOSE", "0, 1, 2", "0",
              "What is printed on stderr: with `0` only errors; with `1` also the choices made and, once each, the "
