@@ -44,7 +44,8 @@ def release(process: int) -> None:
 
 @contextlib.contextmanager
 def none_left() -> Iterator[None]:
-    """Whatever is started meanwhile has ended afterwards, with all that it has started."""
+    """Whatever is started meanwhile has ended afterwards, with all that it has started. Processes that were here before
+    go on, and so do those that they start."""
     own = os.getpid()
     before = living(own)
     former = _is_subreaper()
@@ -111,8 +112,8 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def living(of: int) -> set[int]:
-    """All processes that descend from that one and have not ended."""
+def living(of: int, kept: Collection[int] = ()) -> set[int]:
+    """All processes that descend from that one and have not ended, without those kept and what these have started."""
     if of == os.getpid() and not _has_children():
         return set()
     children: dict[int, list[int]] = {}
@@ -127,19 +128,21 @@ def living(of: int) -> set[int]:
     descendants: set[int] = set()
     generation = [of]
     while generation:
-        generation = [child for parent in generation for child in children.get(parent, ()) if child not in descendants]
+        below = (child for parent in generation for child in children.get(parent, ()))
+        generation = [child for child in below if child not in descendants and child not in kept]
         descendants.update(generation)
     return descendants - ended
 
 
 def end(of: int, kept: Collection[int] = ()) -> None:
-    """Asks all descendants of that process to end, but `kept` and what was released; kills who does not in time."""
-    if not living(of):
+    """Asks all descendants of that process to end, but those kept or released and what these have started; kills who
+    does not in time."""
+    if not living(of, kept):
         return
     with _uninterrupted():
         notified: set[int] = set()
         began = time.monotonic()
-        while left := living(of) - set(kept) - _released:
+        while left := living(of, {*kept, *_released}):
             passed = time.monotonic() - began
             if passed > _PATIENCE_S + _FORCE_S:  # the kernel does not let go of them
                 return

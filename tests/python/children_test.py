@@ -43,6 +43,20 @@ def test_who_does_not_listen_is_killed_and_who_was_here_before_is_not():
     before.wait()
 
 
+def test_a_job_that_was_started_before_goes_on_with_what_it_starts_meanwhile():
+    job = subprocess.Popen(["sh", "-c", "read _; sleep 600 & echo $!; wait"], stdin=-1, stdout=-1, text=True)
+    assert job.stdin
+    assert job.stdout
+    with children.none_left():
+        job.stdin.write("\n")
+        job.stdin.flush()
+        started = int(job.stdout.readline())
+    assert runs(started)
+    assert job.poll() is None
+    os.kill(started, signal.SIGKILL)
+    job.communicate()
+
+
 def test_who_was_released_goes_on():
     with children.none_left():
         daemon = subprocess.Popen(["sleep", "600"])
