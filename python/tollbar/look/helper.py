@@ -43,6 +43,8 @@ def look(numbers: Sequence[int]) -> dict[str, Any]:
         if not looks:
             raise LookError(f"{PROGRAM} has not answered for {LIMIT_S:g} s") from None
         return {"looks": looks}
+    except OSError as error:
+        raise LookError(f"{PROGRAM} cannot be run: {error.strerror}") from None
     if done.returncode != 0:
         hint = "; sudo apt-get install -y libdw1" if "libdw" in done.stderr else ""
         raise LookError((done.stderr.strip() or f"{PROGRAM} ended with {done.returncode}") + hint)
