@@ -145,7 +145,7 @@ private:
                        call.name + (call.tag == 0 ? "" : peer_of(*wait.seat)), wait.seat->site);
     }
 
-    /// What one wait at no collective call keeps in all its lines, and no other wait has.
+    /// All lines of a wait at no collective call have it, and no other wait's.
     static std::string call_in(const Wait& wait) {
         return "in " + text_of_number(wait.rank) + " " + std::to_string(wait.seat - wait.rank->row.seats.data()) + " " +
                std::to_string(tollbar_serial_of(wait.seat->at));
