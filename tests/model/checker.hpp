@@ -25,8 +25,8 @@ using MakeScenario = std::function<std::unique_ptr<Scenario>()>;
 enum class Search : std::uint8_t {
     full,     ///< every interleaving; a load sees the newest value or the one before
     bounded,  ///< every interleaving with at most `limit` switches away from a thread that could go on; one fewer where
-              ///< nothing is to be found and the variable TOLLBAR_MODEL_FACTOR is below 1
-    random,  ///< `limit` interleavings, or a multiple of it (the variable TOLLBAR_MODEL_FACTOR), by a seeded scheduler;
+              ///< nothing is to be found and the variable SEARCH_FACTOR is below 1
+    random,  ///< `limit` interleavings, or a multiple of it (the variable SEARCH_FACTOR), by a seeded scheduler;
              ///< a load sees one of the newest three values
 };
 
