@@ -26,8 +26,8 @@ enum class Search : std::uint8_t {
     full,     ///< every interleaving; a load sees the newest value or the one before
     bounded,  ///< every interleaving with at most `limit` switches away from a thread that could go on; one fewer where
               ///< nothing is to be found and the variable SEARCH_FACTOR is below 1
-    random,  ///< `limit` interleavings, or a multiple of it (the variable SEARCH_FACTOR), by a seeded scheduler;
-             ///< a load sees one of the newest three values
+    random,   ///< `limit` interleavings, or a multiple of it (the variable SEARCH_FACTOR), by a seeded scheduler;
+              ///< a load sees one of the newest three values
 };
 
 struct Effort {
