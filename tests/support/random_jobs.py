@@ -119,22 +119,32 @@ class Job:
                         os.kill(processes[stop.rank], signal.SIGCONT)
                     stop.end = time.monotonic()
 
+    def kill_ranks(self) -> None:
+        for process in self.processes():
+            with contextlib.suppress(OSError):
+                if b"random_program" in Path(f"/proc/{process}/cmdline").read_bytes():
+                    os.kill(process, signal.SIGKILL)
+
     def end(self) -> int:
         """Its exit code; what is left of it is killed."""
         if not self.is_over() and self.program.fault:
-            for process in self.processes():
-                with contextlib.suppress(OSError):
-                    if b"random_program" in Path(f"/proc/{process}/cmdline").read_bytes():
-                        os.kill(process, signal.SIGKILL)
+            self.kill_ranks()
             for child in children(self.process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGTERM)
         try:
             code = self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.terminate()
-            code = self.process.wait()
-        self.reader.join()
+        except subprocess.TimeoutExpired:  # Open MPI's mpirun may wait for ever when all its ranks have gone at once
+            self.kill_ranks()
+            for child in children(self.process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            try:
+                code = self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                code = self.process.wait()
+        self.reader.join(20)
         return code
 
 
