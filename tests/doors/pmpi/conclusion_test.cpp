@@ -161,6 +161,14 @@ TEST_CASE("other hosts are told where each rank is and how far in the communicat
     CHECK(told[2].facts == "ranks 2 7:1:MPI_Bcast,,,8.bytes");
 }
 
+TEST_CASE("a job that is on one host tells no other one of a communicator that a rank has not seen made") {
+    Host host(2);
+    for (const int rank : {0, 1}) host.add(rank, 1, tollbar_world, "MPI_COMM_WORLD", 2);
+    host.add(0, 2, 9, "new", 2);
+    host.call(0, "MPI_Barrier", 0, 0, 8, 2);
+    CHECK(host.told().empty());
+}
+
 TEST_CASE("other hosts are told what a call has to have in common") {
     Host host(1, 2);
     constexpr unsigned min = 2;

@@ -92,6 +92,7 @@ public:
     }
 
     std::vector<Line> standings() const {
+        if (is_whole_job(ranks_)) return {};
         std::map<std::uint64_t, std::uint64_t> here;
         for (const Rank& rank : ranks_)
             for (const tollbar_comm& comm : rank.row.comms) ++here[comm.id];

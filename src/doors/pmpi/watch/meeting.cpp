@@ -127,14 +127,17 @@ std::vector<std::string> numbers_do_not_tell(const Meeting& meeting, const std::
     return found;
 }
 
-std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members,
-                     const Asked& asked) {
-    const std::string rest = std::to_string(comm.size - members) + " of its ranks ";
-    const bool are_here = std::ranges::any_of(ranks, [&](const Rank& rank) {
+bool is_whole_job(const std::vector<Rank>& ranks) {
+    return std::ranges::any_of(ranks, [&](const Rank& rank) {
         const tollbar_comm* const world = rank.comm_of(tollbar_world);
         return world != nullptr && world->size <= ranks.size();
     });
-    if (!are_here) return rest + "are not watched on this host";
+}
+
+std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members,
+                     const Asked& asked) {
+    const std::string rest = std::to_string(comm.size - members) + " of its ranks ";
+    if (!is_whole_job(ranks)) return rest + "are not watched on this host";
     Ranks without;
     for (const Rank& rank : ranks)
         if (rank.comm_of(comm.id) == nullptr) without.push_back(&rank);

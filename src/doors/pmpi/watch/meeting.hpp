@@ -33,6 +33,9 @@ std::vector<std::string> misfits(const Meeting& meeting, const Asked& asked);
 std::vector<std::string> numbers_do_not_tell(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
                                              const Asked& asked);
 
+/// Whether these are all the ranks of the job, so that no communicator has any elsewhere.
+bool is_whole_job(const std::vector<Rank>& ranks);
+
 /// A clause about ranks of the communicator that this host does not show: it shows `members`.
 std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members, const Asked& asked);
 
