@@ -310,8 +310,10 @@ class _Watch:
         kept = self._suspected.keys() - self._reports.over
         self._suspected = {key: self._suspected[key] for key in kept if self._suspected[key][0] > oldest}
         if waits & self._suspected.keys():
-            # Waits for each other are one hang, though some of them began later.
-            known = list(dict.fromkeys([*self._suspected, *self._reports.since(oldest)]))
+            # Waits for each other are one hang, though some of them began later; one that its host no longer tells of
+            # beside the others is over.
+            newest = self._clock - 0.5 * self._timeout_s
+            known = list(dict.fromkeys([*self._suspected, *self._reports.since(newest)]))
             self._known.update(known)
             seen = [one for _, said in self._suspected.values() for one in said]
             return self._act(list(dict.fromkeys([*self._reports.sentences(known, self._hosts), *seen])))

@@ -18,7 +18,7 @@ import types
 import pytest
 from needs import left_out
 from tollbar.cli import on_hang
-from tollbar.look import helper
+from tollbar.look import gathered, helper
 from tollbar.machine import paths
 
 LIMIT_S = 120
@@ -335,6 +335,25 @@ def test_waits_that_are_found_together_are_looked_at_together(monkeypatch):
     assert (len(looks), acts) == (1, [])
     watch._judge({"wait 3"})
     assert (len(looks), acts) == (1, [sorted(waits)])
+
+
+def test_a_wait_that_is_no_longer_told_of_is_no_part_of_a_hang(monkeypatch):
+    acts = []
+    monkeypatch.setattr(on_hang, "_seen", lambda members, sentences: [])
+    monkeypatch.setattr(on_hang, "_say", lambda text: None)
+    job = types.SimpleNamespace(
+        lines=types.SimpleNamespace(new=list), process=0, members=list, call=lambda words, said: acts.append(said)
+    )
+    watch = on_hang._Watch(job, 1.0, "true", True)
+    line = "MPI_COMM_WORLD (2 ranks), {} at ./x+0x1: rank {} on vm has waited {} s: rank {} is stopped"
+    over = gathered.Line(line.format("MPI_Igather 8", 0, 1.0, 1), "at 1 8 0")
+    watch._reports.add(over, 0.0)
+    for clock in (1.0, 2.0, 3.0):
+        told = gathered.Line(line.format("MPI_Ssend to rank 0", 1, clock, 0), "in 1 0 9")
+        watch._clock = clock
+        if again := watch._reports.add(told, clock):
+            watch._judge({again})
+    assert acts == [[told.text]]
 
 
 def test_a_sentence_is_one_write_so_that_no_line_of_the_job_comes_into_it():
