@@ -71,7 +71,7 @@ def marked(mark: str) -> dict[int, str]:
 
 @pytest.fixture
 def mark():
-    """Whoever is left at the end is killed, as the next test is to be alone."""
+    """A process that is left at the end is killed, as the next test is to be alone."""
     name = uuid.uuid4().hex
     yield name
     for process in marked(name):

@@ -187,7 +187,7 @@ def test_a_job_that_has_become_somebody_else_is_ended_too(late, tmp_path):
 
 
 def test_a_job_that_has_closed_the_descriptor_of_its_reports_reports_on_stderr(late, tmp_path):
-    """What has its number by then gets none of them."""
+    """A process that has its number by then gets none of them."""
     mine = tmp_path / "mine"
     closes = "for at in /proc/self/fd/*; do case $(readlink $at) in *tollbar-reports*) fd=${at##*/}; esac; done; "
     script = closes + f'eval "exec $fd>{mine}"; {late} & sleep 3; kill -USR1 $!; wait $!'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the file of a program tells, and why nothing is preloaded into it."""
+"""Facts that the file of a program tells, and why nothing is preloaded into it."""
 
 import os
 import stat
