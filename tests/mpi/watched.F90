@@ -30,7 +30,10 @@ program watched
     call MPI_Bcast(in, 4, MPI_DOUBLE_PRECISION, 0, comm, error)
     call MPI_Iallreduce(in, out, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm, request, error)
     call MPI_Wait(request, MPI_STATUS_IGNORE, error)
-    if (rank == ranks - 1) call MPI_Recv(in, 1, MPI_DOUBLE_PRECISION, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+    if (rank == ranks - 1) then
+        call MPI_Irecv(in, 1, MPI_DOUBLE_PRECISION, 0, 5, MPI_COMM_WORLD, request, error)
+        call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    end if
     call MPI_Allreduce(in, out, 1, MPI_DOUBLE_PRECISION, MPI_MAX, comm, error)
     call MPI_Finalize(error)
 end program watched

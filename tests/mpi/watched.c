@@ -73,6 +73,60 @@ static void collective(const char* name, MPI_Comm comm) {
     }
 }
 
+/* Each other rank waits by a request for a message of the odd one. */
+static void message_later(const char* by) {
+    MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    stay_away();
+    for (int rank = 0; is_odd && rank < toll_world; ++rank)
+        if (rank != odd) MPI_Send(in, 1, MPI_DOUBLE, rank, 9, MPI_COMM_WORLD);
+    if (is_odd) return;
+    if (strcmp(by, "start") == 0) {
+        MPI_Recv_init(in, 1, MPI_DOUBLE, odd, 9, MPI_COMM_WORLD, &requests[1]);
+        MPI_Start(&requests[1]);
+    } else {
+        MPI_Irecv(in, 1, MPI_DOUBLE, odd, 9, MPI_COMM_WORLD, &requests[1]);
+    }
+    if (strcmp(by, "waitall") == 0)
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    else
+        wait_by(strcmp(by, "test") == 0, &requests[1]);
+}
+
+/* Another communicator's call is begun before the one that is waited for, and others after it. */
+static void begun_before(void) {
+    MPI_Request request, others[4];
+    MPI_Comm other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm_set_name(other, "the other");
+    stay_away();
+    MPI_Ibcast(in, 1, MPI_DOUBLE, odd, other, &request);
+    for (int i = 0; i < 4; ++i) MPI_Ibarrier(MPI_COMM_WORLD, &others[i]);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Waitall(4, others, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&other);
+}
+
+#if MPI_VERSION >= 4
+/* The odd rank does not start it for the third time; both have been started in either order. */
+static void persistent(void) {
+    MPI_Request request, other;
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &other);
+    MPI_Allreduce_init(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int i = 0; i < 3; ++i) {
+        if (i == 2) stay_away();
+        if (toll_rank == 0) MPI_Start(&other);
+        MPI_Startall(1, &request);
+        if (toll_rank != 0) MPI_Start(&other);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Wait(&other, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+    MPI_Request_free(&other);
+}
+#else
+static void persistent(void) {}
+#endif
+
 /* From MPI_COMM_WORLD, by that call. */
 static MPI_Comm made_by(const char* call) {
     MPI_Comm made = MPI_COMM_NULL, half;
@@ -187,6 +241,12 @@ int main(int argc, char** argv) {
         two_threads();
     } else if (is("slow")) {
         slowly();
+    } else if (is("later")) {
+        message_later(argv[3]);
+    } else if (is("begun")) {
+        begun_before();
+    } else if (is("persistent")) {
+        persistent();
     } else if (is("new")) {
         on_a_new_one(argv[3]);
     } else {

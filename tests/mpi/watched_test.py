@@ -76,6 +76,37 @@ def test_a_nonblocking_call_is_named_with_the_wait_for_it(watch, door, how, wait
 
 
 @pytest.mark.parametrize(
+    ("by", "call"),
+    [("wait", "MPI_Wait"), ("waitall", "MPI_Waitall"), ("start", "MPI_Wait"), ("test", "MPI_Test")],
+)
+def test_a_wait_for_a_request_names_the_partner_of_its_message(watch, door, by, call):
+    job = watch(door, "later", by)
+    job.await_that(lambda: any(one["call"] == call for one in reports(job)), "the report")
+    report = next(one for one in reports(job) if one["call"] == call)
+    assert re.match(rf"(?:\d ranks wait for it: )?rank {ODD} \(host {HOST}, process \d+\) is outside", report["who"])
+    end_well(job)
+
+
+def test_a_wait_is_for_the_collective_call_of_its_request(watch, door):
+    job = watch(door, "begun")
+    report = first_report(job)
+    assert (report["name"], report["call"], report["number"]) == ("the other", "MPI_Ibcast", " 1")
+    assert re.fullmatch(r" in MPI_Wait at \S+", report["how"]), report
+    assert re.match(MISSING, report["who"]), report
+    end_well(job)
+
+
+@pytest.mark.parametrize("name", ["mpich", *through(["mpich-wheel"])])
+def test_the_rank_that_has_not_started_a_persistent_call_is_named(watch, name):
+    job = watch(open_door(name), "persistent")
+    report = first_report(job)
+    assert (report["name"], report["call"], report["number"]) == ("MPI_COMM_WORLD", "MPI_Allreduce_init", " 3")
+    assert re.fullmatch(r" in MPI_Wait at \S+, for start 3 of it", report["how"]), report
+    assert re.match(MISSING.replace("come", "started it"), report["who"]), report
+    end_well(job)
+
+
+@pytest.mark.parametrize(
     ("made_by", "call", "last"),
     [
         ("cart_create", "MPI_Neighbor_allgather", "MPI_Cart_create 2"),
@@ -261,7 +292,7 @@ def test_calls_of_fortran_are_watched(watch, name, way):
     report = first_report(job)
     assert (report["name"], report["call"], report["number"]) == ("the solvers", "MPI_Allreduce", " 3")
     assert re.match(
-        rf"rank 3 \(host {HOST}, process \d+\) has not come: it is in MPI_Recv from rank 0 \(tag 5\) at \S+, "
+        rf"rank 3 \(host {HOST}, process \d+\) has not come: it is in MPI_Wait from rank 0 \(tag 5\) at \S+, "
         "after MPI_Iallreduce 2 of the solvers at",
         report["who"],
     ), report

@@ -130,6 +130,80 @@ TEST_CASE("a chain of messages is said from its end") {
     says(host.line(), "MPI_Recv from rank 2 (tag 5) at f+0: rank 1 on h has waited 2.0 s: rank 2 (");
 }
 
+TEST_CASE("a wait for a message by a request names the partner, and is no cycle: both messages may be under way") {
+    Host host(3);
+    host.wait_for_message(0, tollbar_from, 2, 5);
+    says(host.line(),
+         "world (3 ranks), MPI_Wait from rank 2 (tag 5) at f+0: rank 0 on h has waited 2.0 s: rank 2 (host h, process "
+         "102) is outside the MPI, running");
+    host.wait_for_message(2, tollbar_to_or_from, 0, -1);
+    const std::string line = host.line();
+    CHECK(line.find("a cycle") == std::string::npos);
+    says(line, "rank 2 (host h, process 102) is in MPI_Wait to or from rank 0 at f+0");
+}
+
+TEST_CASE("of a wait for requests of several partners no partner is named") {
+    Host host(2);
+    host.wait_for_message(0, tollbar_no_way, 1, 5);
+    says(host.line(), "MPI_Wait at f+0: rank 0 on h has waited 2.0 s: rank 1 (host h, process 101) is outside");
+    host.at(0).row.seats[0].way = -77;  // half written
+    says(host.line(), "MPI_Wait at f+0: ");
+}
+
+TEST_CASE("a wait is for the collective call of its request, whatever the thread has called since") {
+    Host host(3);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Ibarrier");
+    host.add(0, 1, 9, "other", 2);
+    host.call(0, "MPI_Ibcast", 0, 0, 8, 1);
+    host.wait_for_call(0, 1);
+    host.leave(1);
+    const std::string line = host.line();
+    says(line,
+         "world (3 ranks), MPI_Ibarrier 1 at f+1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0: rank 2 (host h, "
+         "process 102) has not come: ");
+    CHECK(line.find("perhaps") == std::string::npos);
+}
+
+TEST_CASE("a wait for an older call than the last one is no race of threads") {
+    Host host(2);
+    for (int i = 0; i < 3; ++i) host.call(0, "MPI_Ibarrier");
+    host.wait_for_call(0, 2);
+    host.call(1, "MPI_Ibarrier");
+    host.leave(1);
+    says(host.line(),
+         "world (2 ranks), MPI_Ibarrier 2 at f+1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0: rank 1 (");
+    for (int i = 0; i < 4; ++i) host.call(0, "MPI_Ibarrier");
+    host.wait_for_call(0, 2);  // of which nothing else is kept
+    says(host.line(), "; cannot tell which of them it needs");
+}
+
+TEST_CASE("ranks that have not started a persistent call so often are named") {
+    Host host(4);
+    for (const int rank : {0, 1, 2, 3}) {
+        host.call(rank, "MPI_Allreduce_init");
+        host.leave(rank);
+        host.start(rank, 1, rank == 3 ? 1 : 2);
+    }
+    for (const int rank : {0, 1}) host.wait_for_call(rank, 1, tollbar_of_started);
+    says(
+        host.line(),
+        "world (4 ranks), MPI_Allreduce_init 1 at f+1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0, for start 2 of "
+        "it: rank 3 (host h, process 103) has not started it: it is outside the MPI, running, after "
+        "MPI_Allreduce_init 1 of world at f+1");
+    SUBCASE("never") { host.start(3, 0, 0); }
+    SUBCASE("another one, and perhaps this one, which is forgotten") {
+        for (tollbar_started& one : host.at(3).row.started) one = {.id = 7, .number = 99, .times = 4};
+        says(host.line(), "cannot tell whether rank 3 (host h, process 103) started it");
+        return;
+    }
+    SUBCASE("all have, and it is something else") {
+        host.start(3, 1, 2);
+        says(host.line(), "MPI_Wait at f+0: rank 0 on h has waited 2.0 s: rank 1 (");
+        return;
+    }
+    says(host.line(), "rank 3 (host h, process 103) has not started it");
+}
+
 TEST_CASE("a rank that has left the MPI is said to have") {
     Host host(2);
     host.call(0, "MPI_Barrier");

@@ -87,6 +87,9 @@ void call(tollbar_row& row, Input& input) {
     }
     seat.peer = static_cast<std::int32_t>(more % 10) - 2;
     seat.tag = static_cast<std::int32_t>(more % 3) - 1;
+    seat.way = static_cast<std::int32_t>(more % 8) - 1;
+    if (seat.number == 0 && tollbar_takes_requests(&call_of(line)) != 0) seat.number = more % 4;
+    row.started[more % 2] = {.id = comm.id, .number = more % 4, .times = more % 5};
     seat.at = tollbar_at(tollbar_serial_of(seat.at) + 1, index + 1, line, static_cast<tollbar_state>(more % 3));
 }
 

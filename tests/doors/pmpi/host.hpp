@@ -77,6 +77,24 @@ public:
         enter(rank, line_of(name), 1);
     }
 
+    /// In MPI_Wait, for a message.
+    void wait_for_message(int rank, tollbar_purpose way, int peer, int tag) {
+        at(rank).row.seats[0].way = way;
+        message(rank, "MPI_Wait", peer, tag);
+    }
+
+    /// In MPI_Wait, for that collective call of the communicator.
+    void wait_for_call(int rank, std::uint64_t number, tollbar_purpose way = tollbar_of_all, unsigned index = 0) {
+        at(rank).row.seats[0].way = way;
+        at(rank).row.seats[0].number = number;
+        enter(rank, line_of("MPI_Wait"), index + 1);
+    }
+
+    /// So often has it started the persistent call of that number.
+    void start(int rank, std::uint64_t number, std::uint64_t times, std::uint64_t id = 7) {
+        at(rank).row.started[0] = {.id = id, .number = number, .times = times};
+    }
+
     void enter(int rank, unsigned line, unsigned comm) {
         at(rank).row.seats[0].at = tollbar_at(++serial_, comm, line, tollbar_inside);
         at(rank).waited_s[0] = 2;

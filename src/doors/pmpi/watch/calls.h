@@ -11,15 +11,21 @@ enum tollbar_kind {
     tollbar_sends,
     tollbar_waits,
     tollbar_polls,
-    tollbar_begins,
-    tollbar_names_comm
+    tollbar_completes,
+    tollbar_names_comm,
+    tollbar_sends_later,
+    tollbar_gets_later,
+    tollbar_gives,
+    tollbar_starts,
+    tollbar_drops,
+    tollbar_begins
 };
 
 /* The places of its arguments, as calls.txt has them. */
 struct tollbar_call {
     const char* name;
     enum tollbar_kind kind;
-    unsigned char comm, peer, tag, count, type, op, out, gets, of, own;
+    unsigned char comm, peer, tag, count, type, op, out, gets, of, own, request;
 };
 
 static const struct tollbar_call tollbar_calls[] = {
@@ -27,6 +33,14 @@ static const struct tollbar_call tollbar_calls[] = {
 };
 
 static inline int tollbar_counts(enum tollbar_kind kind) { return kind <= tollbar_ends; }
+
+/* Threads are seen in it. */
+static inline int tollbar_is_entered(enum tollbar_kind kind) { return kind <= tollbar_names_comm; }
+
+/* It waits for, or asks about, what others have given. */
+static inline int tollbar_takes_requests(const struct tollbar_call* call) {
+    return call->kind == tollbar_completes || (call->kind == tollbar_polls && call->request != 0);
+}
 
 enum { tollbar_number_of_calls = sizeof tollbar_calls / sizeof *tollbar_calls };
 

@@ -28,22 +28,28 @@ struct Wait {
     double seconds = 0;
     const tollbar_comm* comm = nullptr;
     std::uint64_t number = 0;
+    bool is_sure = true;  ///< that it is for this call
 };
 
-/// MPI_Wait and its like may wait for the thread's last collective call, where that one has only been begun: requests
-/// are not known.
+bool is_message(const tollbar_seat& seat) { return way_of(seat) != tollbar_no_way; }
+
+/// MPI_Wait and its like may wait for the thread's last collective call, where that one has only been begun, and where
+/// it is not known what their requests are for.
 Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
-    const std::string_view name = call_of(seat).name;
     Wait wait{.rank = &rank, .seat = &seat, .seconds = seconds};
     const tollbar_comm* const last = rank.comm_of(seat.last);
-    if (seat.number != 0) {
+    if (is_for(seat, tollbar_of_all)) {
+        wait.comm = rank.comm(tollbar_comm_of(seat.at));
+        wait.number = seat.number;
+    } else if (seat.number != 0 && tollbar_counts(call_of(seat).kind) != 0) {
         wait.comm = last;
         wait.number = seat.number;
-    } else if (last != nullptr && (name.starts_with("MPI_Wait") || name.starts_with("MPI_Test"))) {
+    } else if (last != nullptr && is_for(seat, tollbar_no_way)) {
         const tollbar_counted* const begun = counted_at(*last, seat.last_number);
         if (begun == nullptr || call_of(*begun).kind != tollbar_begun) return wait;
         wait.comm = last;
         wait.number = seat.last_number;
+        wait.is_sure = false;
     }
     return wait;
 }
@@ -51,11 +57,14 @@ Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
 /// It waits for the rank that it names, or for another one to which it sends.
 bool sends_too(const tollbar_seat& seat) { return std::string_view(call_of(seat).name).starts_with("MPI_Sendrecv"); }
 
-/// A call that waits for its neighbours alone.
-bool is_among_neighbours(const tollbar_seat& seat, const tollbar_comm& comm, std::uint64_t number) {
+/// A clause about a call that waits for its neighbours alone, or may do so, as it is known no more; else empty.
+std::string whom_it_needs(const tollbar_seat& seat, const tollbar_comm& comm, std::uint64_t number) {
     const tollbar_counted* const counted = counted_at(comm, number);
-    const std::string_view name = counted == nullptr ? call_of(seat).name : call_of(*counted).name;
-    return name.starts_with("MPI_Neighbor") || name.starts_with("MPI_Ineighbor");
+    const tollbar_call& call = counted == nullptr ? call_of(seat) : call_of(*counted);
+    const std::string_view name = call.name;
+    if (name.starts_with("MPI_Neighbor") || name.starts_with("MPI_Ineighbor"))
+        return "cannot tell which of them are neighbours of the ranks that wait";
+    return tollbar_counts(call.kind) != 0 ? "" : "cannot tell which of them it needs";
 }
 
 std::string seconds(double seconds) {
@@ -85,6 +94,7 @@ public:
         for (const Wait& wait : waits_)
             if (wait.comm != nullptr) meetings[wait.comm->id].push_back(wait);
         for (const auto& [id, waits] : meetings) add_meeting(id, waits);
+        add_started();
         add_cycles();
         add_messages();
         if (lines_.empty() && !waits_.empty()) add_everybody();
@@ -143,7 +153,7 @@ private:
     std::string opening(const Wait& wait) const {
         const tollbar_call& call = call_of(*wait.seat);
         return opening(wait, wait.rank->comm(tollbar_comm_of(wait.seat->at)),
-                       call.name + (call.tag == 0 ? "" : peer_of(*wait.seat)), wait.seat->site);
+                       call.name + (is_message(*wait.seat) ? peer_of(*wait.seat) : ""), wait.seat->site);
     }
 
     /// All lines of a wait at no collective call have it, and no other wait's.
@@ -169,16 +179,16 @@ private:
         });
         const Wait& speaker = speaks == waits.end() ? *std::ranges::min_element(waits, {}, &Wait::number) : *speaks;
         const tollbar_comm& comm = *speaker.comm;
-        const bool begun = speaker.seat->number == 0, races = !meeting.racing.empty();
+        const bool begun = tollbar_counts(call_of(*speaker.seat).kind) == 0, races = !meeting.racing.empty();
         std::vector<std::string> found = races ? numbers_do_not_tell(meeting, ranks_, id, asked_)
                                                : misfits(meeting, asked_);
         if (!races)
             for (std::string& clause :
                  clauses(at_fault(meeting.missing), asked_, " has not come: it is ", " have not come: they are "))
                 found.push_back(std::move(clause));
-        if (found.empty() && meeting.members >= comm.size && begun) return false;
-        if (!races && !meeting.missing.empty() && is_among_neighbours(*speaker.seat, comm, number))
-            found.emplace_back("cannot tell which of them are neighbours of the ranks that wait");
+        if (found.empty() && meeting.members >= comm.size && !speaker.is_sure) return false;
+        const std::string needs = whom_it_needs(*speaker.seat, comm, number);
+        if (!races && !meeting.missing.empty() && !needs.empty()) found.push_back(needs);
         if (meeting.members < comm.size) {
             found.push_back(the_rest(comm, ranks_, meeting.members, asked_));
         } else if (found.empty()) {
@@ -188,8 +198,9 @@ private:
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         const tollbar_counted* const own = counted_at(comm, number);
         const tollbar_call& called = own == nullptr ? call_of(*speaker.seat) : call_of(*own);
-        const std::string how = begun ? " " + in_call(*speaker.rank, *speaker.seat, asked_) + ", perhaps for this call"
-                                      : "";
+        std::string how;
+        if (begun) how.append(" ").append(in_call(*speaker.rank, *speaker.seat, asked_));
+        if (!speaker.is_sure) how += ", perhaps for this call";
         const std::string facts = "at " + hex(id) + " " + std::to_string(number) + " " +
                                   std::to_string(ranks_.front().row.rank);
         lines_.push_back({opening(speaker, &comm, std::string(called.name) + " " + std::to_string(number),
@@ -199,8 +210,54 @@ private:
         return true;
     }
 
+    /// Ranks start persistent calls in any order: their starts of each are counted.
+    void add_started() {
+        std::map<std::pair<std::uint64_t, std::uint64_t>, std::map<std::uint64_t, std::vector<Wait>>> by_call;
+        for (Wait wait : waits_) {
+            wait.comm = wait.rank->comm(tollbar_comm_of(wait.seat->at));
+            if (!is_for(*wait.seat, tollbar_of_started) || wait.comm == nullptr) continue;
+            const std::uint64_t id = wait.comm->id, number = wait.seat->number;
+            by_call[{id, number}][wait.rank->starts(id, number)].push_back(wait);
+        }
+        for (const auto& [call, by_start] : by_call)
+            for (const auto& [start, waits] : by_start)
+                if (add_start(call.first, call.second, start, waits)) break;
+    }
+
+    /// False where all ranks have started it so often.
+    bool add_start(std::uint64_t id, std::uint64_t number, std::uint64_t start, const std::vector<Wait>& waits) {
+        const Wait& speaker = waits.front();
+        Ranks missing, unknown;
+        std::size_t members = 0;
+        for (const Rank& rank : ranks_) {
+            if (rank.comm_of(id) == nullptr) continue;
+            ++members;
+            const std::uint64_t starts = rank.starts(id, number);
+            const bool is_kept = std::ranges::find(rank.row.started, 0U, &tollbar_started::number) !=
+                                 rank.row.started.end();
+            if (starts < start) (starts != 0 || is_kept ? missing : unknown).push_back(&rank);
+        }
+        std::vector<std::string> found = clauses(at_fault(missing), asked_, " has not started it: it is ",
+                                                 " have not started it: they are ");
+        if (!unknown.empty()) found.push_back("cannot tell whether " + named(unknown, asked_) + " started it");
+        if (members < speaker.comm->size) found.push_back(the_rest(*speaker.comm, ranks_, members, asked_));
+        if (found.empty()) return false;
+        if (const std::string needs = whom_it_needs(*speaker.seat, *speaker.comm, number); !needs.empty())
+            found.push_back(needs);
+        for (const Rank* rank : missing) explained_.insert(rank->row.rank);
+        for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
+        const tollbar_counted* const made = counted_at(*speaker.comm, number);
+        std::string call = made == nullptr ? "the persistent call" : call_of(*made).name, how = " ";
+        call.append(" ").append(std::to_string(number));
+        how += in_call(*speaker.rank, *speaker.seat, asked_);
+        how.append(", for start ").append(std::to_string(start)) += " of it";
+        const std::uint64_t site = made == nullptr ? speaker.seat->site : made->site;
+        lines_.push_back({opening(speaker, speaker.comm, call, site, how) + joined(found, "; "), call_in(speaker)});
+        return true;
+    }
+
     /// The call for a message of one partner that a rank is in, if none of its threads could be a partner meanwhile: a
-    /// call that sends and receives may be sending to anybody.
+    /// call that sends and receives may be sending to anybody, and what a request is for may be under way.
     static const tollbar_seat* message_of(const Rank& rank) {
         const tollbar_seat* only = nullptr;
         if (rank.row.unseen != 0) return nullptr;
@@ -260,7 +317,7 @@ private:
     void add_messages() {
         std::map<int, std::vector<Wait>> by_peer;
         for (const Wait& wait : waits_)
-            if (call_of(*wait.seat).tag != 0 && wait.seat->peer >= 0 && !sends_too(*wait.seat) &&
+            if (is_message(*wait.seat) && wait.seat->peer >= 0 && !sends_too(*wait.seat) &&
                 !explained_.contains(wait.rank->row.rank))
                 by_peer[wait.seat->peer].push_back(wait);
         for (const auto& [peer, waits] : by_peer)

@@ -68,6 +68,9 @@ tollbar_in_each_hook struct tollbar_given given_in(unsigned line, enum language 
         if (call->op != 0) given.op = PMPI_Op_f2c(number_at(language, arguments, call->op));
     }
     if (call->kind == tollbar_ends) given.comm = MPI_COMM_WORLD;
+    given.by_numbers = language == in_fortran;
+    given.requests = (const void*)arguments[call->request];
+    if (call->request != 0 && call->count == 0) given.count = 1;
     return given;
 }
 
@@ -75,23 +78,29 @@ tollbar_in_each_hook struct tollbar_given given_in(unsigned line, enum language 
 static inline int code_in(const int* error) { return error == NULL ? MPI_SUCCESS : *error; }
 
 tollbar_in_each_hook struct tollbar_entered before(unsigned line, uint64_t age, const struct tollbar_given* given) {
-    if (tollbar_calls[line].kind == tollbar_begins) {
-        tollbar_before_init();
-        return (struct tollbar_entered){0};
-    }
-    if (tollbar_calls[line].kind == tollbar_ends) tollbar_before_finalize();
+    const enum tollbar_kind kind = tollbar_calls[line].kind;
+    if (kind == tollbar_begins) tollbar_before_init();
+    if (kind == tollbar_drops) tollbar_drop_pending(tollbar_request_at(given, 0));
+    if (!tollbar_is_entered(kind)) return (struct tollbar_entered){0};
+    if (kind == tollbar_ends) tollbar_before_finalize();
     return tollbar_enter(&tollbar_calls[line], line, age, given);
 }
 
-tollbar_in_each_hook void after(unsigned line, enum language language, struct tollbar_entered entered, int code,
-                                const word* arguments) {
+tollbar_in_each_hook void after(unsigned line, enum language language, struct tollbar_entered entered, uint64_t age,
+                                const struct tollbar_given* given, int code, const word* arguments) {
     const struct tollbar_call* const call = &tollbar_calls[line];
     const void* const out = (const void*)arguments[call->out];
     if (call->kind == tollbar_begins) {
         tollbar_after_init();
         return;
     }
-    if (entered.seat == NULL) return;
+    if (call->kind == tollbar_starts && code == MPI_SUCCESS) tollbar_start_requests(given);
+    if (call->request != 0 && !tollbar_takes_requests(call) && call->kind != tollbar_starts &&
+        call->kind != tollbar_drops && code == MPI_SUCCESS)
+        tollbar_keep_request(call, age, tollbar_request_at(given, 0), given, entered);
+    if (!tollbar_is_entered(call->kind) || entered.seat == NULL) return;
+    if (tollbar_takes_requests(call) && call->count == 0 && tollbar_request_at(given, 0) != entered.request)
+        tollbar_drop_pending(entered.request);
     if (call->out != 0 && call->kind != tollbar_polls && out != NULL && code == MPI_SUCCESS)
         tollbar_created(language == in_c ? *(const MPI_Comm*)out : PMPI_Comm_f2c(*(const int*)out), call, entered);
     if (call->kind == tollbar_names_comm && entered.known != NULL) tollbar_was_named(entered.known);

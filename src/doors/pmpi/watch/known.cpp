@@ -27,6 +27,8 @@
 #include <vector>
 
 uint64_t tollbar_age;
+uint64_t tollbar_no_request;
+tollbar_pending tollbar_requests[1 << tollbar_pending_bits];
 
 using namespace tollbar::detail::watch;
 
@@ -173,8 +175,17 @@ const tollbar_known* find_known(MPI_Comm comm) {
     return known == nullptr || known->shared == nullptr ? nullptr : known;
 }
 
+/// Handles that are objects' addresses are looked up at run time, as those of open_mpi_data.h are.
+MPI_Request no_request() {
+#ifdef OPEN_MPI
+    return static_cast<MPI_Request>(dlsym(RTLD_DEFAULT, "ompi_request_null"));
+#else
+    return MPI_REQUEST_NULL;
+#endif
+}
+
 MPI_Datatype no_type() {
-#ifdef OPEN_MPI  // as its operations below
+#ifdef OPEN_MPI
     return static_cast<MPI_Datatype>(dlsym(RTLD_DEFAULT, "ompi_mpi_datatype_null"));
 #else
     return MPI_DATATYPE_NULL;
@@ -193,7 +204,7 @@ std::pair<std::uint64_t, bool> bytes_of(MPI_Datatype type) {
 
 /// 0: the program's own.
 unsigned number_of(MPI_Op op) {
-#ifdef OPEN_MPI  // its objects are looked up at run time, as those of open_mpi_data.h are
+#ifdef OPEN_MPI
 #    define TOLLBAR_OBJECT(name, object) static_cast<MPI_Op>(dlsym(RTLD_DEFAULT, "ompi_mpi_op_" #    object)),
 #else
 #    define TOLLBAR_OBJECT(name, object) MPI_##name,
@@ -262,6 +273,7 @@ void tollbar_after_init() {
     PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr);
     self.place.row->rank = rank;
     begin_seats(*self.place.row);
+    tollbar_no_request = tollbar_handle_of(no_request());
     find_known(MPI_COMM_WORLD);
     begin(self.place, tollbar_timeout());
     if (accounts) begin_account();
@@ -270,6 +282,24 @@ void tollbar_after_init() {
     __atomic_store_n(&tollbar_besides, several | (accounts ? tollbar_accounts : 0), __ATOMIC_RELAXED);
     __atomic_store_n(&tollbar_age, 1, __ATOMIC_RELAXED);
     tollbar_begin_anew();  // the first seat is that of the thread that has begun
+}
+
+void tollbar_count_start(const struct tollbar_pending* of) {
+    State& self = state();
+    const std::lock_guard lock(self.mutex);
+    auto& all = self.place.row->started;
+    const auto is_same = [&](const tollbar_started& one) { return one.number == of->of && one.id == of->id; };
+    auto* one = std::ranges::find_if(all, is_same);
+    if (one == std::end(all)) {
+        one = std::ranges::find(all, 0U, &tollbar_started::number);
+        if (one == std::end(all)) one = &all[of->of % tollbar_persistent];  // whose starts are known no more
+        tollbar_put(&one->number, 0);
+        __atomic_thread_fence(__ATOMIC_RELEASE);  // pairs with the acquire of a second look in look.cpp
+        tollbar_put(&one->id, of->id);
+        tollbar_put(&one->times, 0);
+        __atomic_store_n(&one->number, of->of, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
+    }
+    tollbar_put(&one->times, one->times + 1);
 }
 
 void tollbar_stayed(const tollbar_seat* seat) {

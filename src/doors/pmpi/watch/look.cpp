@@ -30,6 +30,9 @@ Row copied(const tollbar_row& shared) {
     std::array<std::uint64_t, tollbar_seats> before{};
     std::array<std::uint64_t, tollbar_comms> ids{};
     std::ranges::transform(shared.seats, before.begin(), at_of);
+    std::array<std::uint64_t, tollbar_persistent> started{};
+    for (std::size_t i = 0; i < started.size(); ++i)
+        started[i] = __atomic_load_n(&shared.started[i].number, __ATOMIC_ACQUIRE);  // pairs with tollbar_count_start()
     for (std::size_t i = 0; i < ids.size(); ++i) {
         ids[i] = __atomic_load_n(&shared.comms[i].id, __ATOMIC_ACQUIRE);                   // pairs with add()
         if (ids[i] != 0) (void)__atomic_load_n(&shared.comms[i].count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
@@ -41,6 +44,7 @@ Row copied(const tollbar_row& shared) {
     row.unseen = __atomic_load_n(&shared.unseen, __ATOMIC_RELAXED);
     row.last = __atomic_load_n(&shared.last, __ATOMIC_RELAXED);
     row.last_number = __atomic_load_n(&shared.last_number, __ATOMIC_RELAXED);
+    copy(shared.started, row.started.data(), sizeof row.started);
     copy(shared.seats, row.seats.data(), sizeof row.seats);
     const auto last_used = std::find_if(ids.rbegin(), ids.rend(), [](std::uint64_t id) { return id != 0; });
     row.comms.resize(static_cast<std::size_t>(ids.rend() - last_used));
@@ -49,6 +53,8 @@ Row copied(const tollbar_row& shared) {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     for (std::size_t i = 0; i < before.size(); ++i)
         if (at_of(shared.seats[i]) != before[i]) row.seats[i].at &= ~std::uint64_t{3};
+    for (std::size_t i = 0; i < started.size(); ++i)
+        if (__atomic_load_n(&shared.started[i].number, __ATOMIC_RELAXED) != started[i]) row.started[i] = {};
     for (std::size_t i = 0; i < row.comms.size(); ++i)
         if (__atomic_load_n(&shared.comms[i].id, __ATOMIC_RELAXED) != ids[i]) row.comms[i].id = 0;
     std::ranges::replace_if(row.seats, is_vacant, tollbar_seat{});
@@ -66,6 +72,12 @@ const tollbar_comm* Rank::comm(std::uint64_t index_plus_one) const {
 const tollbar_comm* Rank::comm_of(std::uint64_t id) const {
     const auto found = std::ranges::find(row.comms, id, &tollbar_comm::id);
     return id == 0 || found == row.comms.end() ? nullptr : &*found;
+}
+
+std::uint64_t Rank::starts(std::uint64_t id, std::uint64_t number) const {
+    const auto is_it = [&](const tollbar_started& one) { return one.id == id && one.number == number; };
+    const auto found = std::ranges::find_if(row.started, is_it);
+    return number == 0 || found == row.started.end() ? 0 : found->times;
 }
 
 const tollbar_seat& Rank::telling() const {

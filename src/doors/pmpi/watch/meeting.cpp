@@ -15,12 +15,14 @@ namespace tollbar::detail::watch {
 
 namespace {
 
-/// Whether one of the seats is in a call of that communicator, of which `fits` likes the number.
+/// Whether one of the seats is in a call of that communicator, or waits for one, and `fits` likes it.
 template <class Fits>
 bool any_seat(const Rank& rank, std::uint64_t id, Fits fits) {
     return std::ranges::any_of(rank.row.seats, [&](const tollbar_seat& seat) {
         const tollbar_comm* const comm = rank.comm(tollbar_comm_of(seat.at));
-        return !is_outside(seat) && seat.number != 0 && comm != nullptr && comm->id == id && fits(seat.number);
+        const bool is_there = tollbar_counts(call_of(seat).kind) != 0 || is_for(seat, tollbar_of_all) ||
+                              is_for(seat, tollbar_of_started);
+        return !is_outside(seat) && is_there && comm != nullptr && comm->id == id && fits(seat);
     });
 }
 
@@ -57,7 +59,10 @@ Meeting meeting_of(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64
         if (comm == nullptr) continue;
         ++meeting.members;
         if (comm->count < number) meeting.missing.push_back(&rank);
-        if (any_seat(rank, id, [&](std::uint64_t in) { return in < comm->count; })) meeting.racing.push_back(&rank);
+        const auto is_behind = [&](const tollbar_seat& seat) {
+            return tollbar_counts(call_of(seat).kind) != 0 && seat.number < comm->count;
+        };
+        if (any_seat(rank, id, is_behind)) meeting.racing.push_back(&rank);
         if (const tollbar_counted* one = counted_at(*comm, number)) {
             came[form_of(*one)].push_back(&rank);
             ++by_call[call_in(*one)];
@@ -76,7 +81,7 @@ Meeting meeting_of(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64
 }
 
 bool is_in(const Rank& rank, std::uint64_t id, std::uint64_t number) {
-    return any_seat(rank, id, [&](std::uint64_t in) { return in == number; });
+    return any_seat(rank, id, [&](const tollbar_seat& seat) { return seat.number == number; });
 }
 
 std::vector<std::string> misfits(const Meeting& meeting, const Asked& asked) {

@@ -16,9 +16,10 @@ enum {
                                  collective calls are counted */
     tollbar_comms = 128,      /* communicators of a rank at a time; calls of further ones go by their names alone */
     tollbar_kept = 4,         /* collective calls of each */
+    tollbar_persistent = 16,  /* persistent collective calls of a rank, of which the starts are counted */
     tollbar_long_ns = 100000, /* a shorter stay in a call is no wait for anybody */
     tollbar_world = 1,        /* the identity of MPI_COMM_WORLD */
-    tollbar_seats_version = 5
+    tollbar_seats_version = 6
 };
 
 enum tollbar_state {
@@ -28,19 +29,29 @@ enum tollbar_state {
     tollbar_vacant   /* the seat's thread has ended */
 };
 
+/* The purpose of a request. */
+enum tollbar_purpose {
+    tollbar_no_way, /* not known, or for several partners or calls at once */
+    tollbar_to,     /* a message to the partner */
+    tollbar_from,
+    tollbar_to_or_from,
+    tollbar_of_all,    /* a collective call that has been begun */
+    tollbar_of_started /* a start of a persistent collective call */
+};
+
 /* The call a thread is in, or was in last; a cache line of its own. */
 struct tollbar_seat {
     uint64_t at;     /* from the lowest bit: 2 of state, 10 of the call's line in calls.txt, 12 of the communicator's
                         index plus one (0: not known), 40 that count the calls */
     uint64_t site;   /* the address the call returns to */
-    uint64_t number; /* of the collective call on its communicator; 0: no collective call */
+    uint64_t number; /* of the collective call on its communicator, or of that which its request is for; 0: none */
     int32_t peer;    /* the partner's rank in MPI_COMM_WORLD; -1: any; -2: not known */
     int32_t tag;     /* -1: any */
     uint64_t last;   /* the identity of the communicator of this thread's last collective call; 0: it has made none */
     uint64_t last_number; /* of that call */
     int32_t thread;       /* as the kernel numbers them */
-    int32_t unused;
-    uint64_t polls; /* repeated ones of the call that it polls by */
+    int32_t way;          /* enum tollbar_purpose, of a call that has requests */
+    uint64_t polls;       /* repeated ones of the call that it polls by */
 };
 
 /* A collective call on a communicator. */
@@ -63,6 +74,13 @@ struct tollbar_comm {
     char name[64];
 };
 
+/* A persistent collective call, which ranks start in any order. */
+struct tollbar_started {
+    uint64_t id;     /* of its communicator */
+    uint64_t number; /* of the call there that has made it; 0: none */
+    uint64_t times;
+};
+
 struct tollbar_row {
     uint64_t state; /* below */
     int32_t rank;   /* in MPI_COMM_WORLD */
@@ -72,6 +90,7 @@ struct tollbar_row {
     uint64_t unseen;            /* threads that are alive and found no seat */
     uint64_t last, last_number; /* those of the thread that ended last */
     uint64_t unused;
+    struct tollbar_started started[tollbar_persistent];
     struct tollbar_seat seats[tollbar_seats];
     struct tollbar_comm comms[tollbar_comms];
 };

@@ -4,6 +4,7 @@
 #define TOLLBAR_DOORS_PMPI_WATCH_WATCHED_H
 
 #include "calls.h"
+#include "requests.h"
 #include "seats.h"
 
 #include <mpi.h>
@@ -22,6 +23,7 @@ extern "C" {
 #    define PMPI_Comm_f2c PMPI_Comm_fromint
 #    define PMPI_Type_f2c PMPI_Type_fromint
 #    define PMPI_Op_f2c PMPI_Op_fromint
+#    define PMPI_Request_f2c PMPI_Request_fromint
 #endif
 
 /* A communicator of this process. */
@@ -47,6 +49,7 @@ struct tollbar_here {
     struct tollbar_seat own;   /* where the row has none left: nobody else looks at it */
     uint64_t age;      /* the handles below hold as long as it is tollbar_age; before the seat is there, it is not */
     const void* frame; /* of the call that the seat is in */
+    uint64_t polled;   /* the only request that it polls; 0: there is none, or there are several */
     struct tollbar_kept_comm comms[8];
     struct {
         MPI_Datatype type; /* a named one, whose handle stays */
@@ -61,6 +64,8 @@ extern tollbar_hidden __thread struct tollbar_here tollbar_here;
 
 extern tollbar_hidden uint64_t tollbar_age; /* grows with each end of a communicator between MPI_Init and MPI_Finalize;
                                                0 outside of these, and where there is no row; atomic */
+
+extern tollbar_hidden uint64_t tollbar_no_request; /* the handle MPI_REQUEST_NULL */
 
 enum {
     tollbar_accounts = 1, /* collective calls are timed */
@@ -77,6 +82,9 @@ tollbar_slow int tollbar_was_jumped_out_of(const void* frame);
 tollbar_slow void tollbar_find_handles(const struct tollbar_call* call, MPI_Comm comm, MPI_Op op);
 /* The same for one of its types: the size. */
 tollbar_slow uint64_t tollbar_find_type(int which, MPI_Datatype type);
+
+/* A persistent collective call is started. */
+tollbar_slow void tollbar_count_start(const struct tollbar_pending* of);
 
 /* Around MPI_Init: takes a row, and begins to watch. */
 void tollbar_before_init(void);
@@ -98,7 +106,9 @@ struct tollbar_given {
     MPI_Op op;
     int64_t count, gets;
     int peer, tag;
-    int in_place; /* there is, or may be, no buffer beside the one that a root or each rank has alone */
+    const void* requests; /* that the call is given: as many as `count`, or one where calls.txt has no count */
+    int by_numbers;       /* they are those of Fortran */
+    int in_place;         /* there is, or may be, no buffer beside the one that a root or each rank has alone */
     const void* site;
     const void* frame; /* the caller's, of which the stack goes on from here */
 };
@@ -108,6 +118,7 @@ struct tollbar_entered {
     struct tollbar_seat* seat; /* NULL where it is not seen: it is of a call of the MPI's own, or nothing is watched */
     uint64_t at;               /* of that seat until the call ends */
     const struct tollbar_known* known;
+    uint64_t request; /* the one that it was given */
 };
 
 /* After a call that gave a communicator, and after one got a name. */
@@ -192,10 +203,62 @@ static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int 
     return known != 0 && peer >= 0 && peer < known->peers ? known->in_world[peer] : -2;
 }
 
+static inline uint64_t tollbar_handle_of(MPI_Request request) { return (uint64_t)(uintptr_t)request; }
+
+static inline uint64_t tollbar_request_at(const struct tollbar_given* given, int64_t index) {
+    if (given->by_numbers) return tollbar_handle_of(PMPI_Request_f2c(((const int*)given->requests)[index]));
+    return tollbar_handle_of(((const MPI_Request*)given->requests)[index]);
+}
+
+/* The purpose of the requests together. A thread may poll others of several by the same call. */
+static inline struct tollbar_pending tollbar_awaited_by(const struct tollbar_call* call,
+                                                        const struct tollbar_given* given) {
+    struct tollbar_pending all = tollbar_not_known(0);
+    if (given->count > tollbar_most_at_once || (call->kind == tollbar_polls && call->count != 0)) return all;
+    for (int64_t i = 0, known = 0; i < given->count; ++i) {
+        const uint64_t request = tollbar_request_at(given, i);
+        if (request == tollbar_no_request) continue;
+        const struct tollbar_pending one = tollbar_pending_of(request);
+        all = known++ == 0 ? one : tollbar_both_of(all, one);
+        if (all.way == tollbar_no_way) break;
+    }
+    return all;
+}
+
+/* A call has given a request. */
+tollbar_in_each_hook void tollbar_keep_request(const struct tollbar_call* call, uint64_t age, uint64_t request,
+                                               const struct tollbar_given* given, struct tollbar_entered entered) {
+    struct tollbar_pending one = tollbar_not_known(request);
+    const struct tollbar_known* known = entered.known;
+    if (call->kind == tollbar_sends_later || call->kind == tollbar_gets_later) {
+        if (tollbar_rare(tollbar_here.age != age)) tollbar_begin_anew();
+        const int any = given->tag == MPI_ANY_TAG;
+        known = tollbar_known_of(call, given);
+        one.of = tollbar_of_message(tollbar_world_peer(known, given->peer), any ? -1 : given->tag);
+        one.way = call->kind == tollbar_sends_later ? tollbar_to : tollbar_from;
+    } else if (tollbar_counts(call->kind) && known != 0) {
+        one.of = tollbar_own(&entered.seat->number);
+        one.way = call->kind == tollbar_begun ? tollbar_of_all : tollbar_of_started;
+    }
+    if (known != 0) {
+        one.comm = (uint64_t)(uintptr_t)known->shared;
+        one.id = tollbar_own(&known->shared->id);
+        one.index = known->index;
+    }
+    tollbar_keep_pending(one);
+}
+
+static inline void tollbar_start_requests(const struct tollbar_given* given) {
+    for (int64_t i = 0; i < given->count; ++i) {
+        const struct tollbar_pending one = tollbar_pending_of(tollbar_request_at(given, i));
+        if (tollbar_rare(one.way == tollbar_of_started)) tollbar_count_start(&one);
+    }
+}
+
 /* `age`: tollbar_age, which is not 0. */
 tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_call* call, unsigned line, uint64_t age,
                                                           const struct tollbar_given* given) {
-    struct tollbar_entered entered = {0, 0, 0};
+    struct tollbar_entered entered = {0, 0, 0, 0};
     if (tollbar_rare(tollbar_here.age != age)) tollbar_begin_anew();
     struct tollbar_seat* const seat = tollbar_here.seat;
     if (seat == 0) __builtin_unreachable(); /* a thread of that age has one */
@@ -205,9 +268,16 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
     entered.seat = seat;
     entered.at = at;
     if (call->comm != 0 || call->kind == tollbar_ends) entered.known = tollbar_known_of(call, given);
-    const unsigned index = entered.known == 0 ? 0 : entered.known->index;
+    unsigned index = entered.known == 0 ? 0 : entered.known->index;
+    const int takes_requests = tollbar_takes_requests(call), one = takes_requests && call->count == 0;
+    if (one) entered.request = tollbar_request_at(given, 0);
     if (call->kind == tollbar_polls && tollbar_own(&seat->site) == (uint64_t)(uintptr_t)given->site &&
-        (at & 0xffffff) == tollbar_at(0, index, line, tollbar_polling)) {
+        (at & (takes_requests ? 0xfff : 0xffffff)) == tollbar_at(0, index, line, tollbar_polling)) {
+        if (one && tollbar_rare(tollbar_here.polled != entered.request)) {
+            tollbar_here.polled = 0;
+            tollbar_put(&seat->number, 0);
+            __atomic_store_n(&seat->way, tollbar_no_way, __ATOMIC_RELAXED);
+        }
         tollbar_put(&seat->polls, tollbar_own(&seat->polls) + 1);
         return entered;
     }
@@ -223,6 +293,15 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
         const int any = given->tag == MPI_ANY_TAG;
         __atomic_store_n(&seat->peer, tollbar_world_peer(entered.known, given->peer), __ATOMIC_RELAXED);
         __atomic_store_n(&seat->tag, any ? -1 : given->tag, __ATOMIC_RELAXED);
+    }
+    if (takes_requests) {
+        const struct tollbar_pending awaited = tollbar_awaited_by(call, given);
+        __atomic_store_n(&seat->way, (int32_t)awaited.way, __ATOMIC_RELAXED);
+        __atomic_store_n(&seat->peer, tollbar_peer_in(awaited.of), __ATOMIC_RELAXED);
+        __atomic_store_n(&seat->tag, tollbar_tag_in(awaited.of), __ATOMIC_RELAXED);
+        tollbar_put(&seat->number, tollbar_is_message(awaited) ? 0 : awaited.of);
+        index = (unsigned)awaited.index;
+        tollbar_here.polled = entered.request;
     }
     tollbar_here.frame = given->frame;
     entered.at = tollbar_at(tollbar_serial_of(at) + 1, index, line, tollbar_inside);

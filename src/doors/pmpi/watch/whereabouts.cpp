@@ -46,8 +46,8 @@ std::string named(const Ranks& ranks, const Asked& asked) {
 }
 
 std::string peer_of(const tollbar_seat& seat) {
-    const bool sends = call_of(seat).kind == tollbar_sends;
-    std::string text = sends ? " to " : " from ";
+    static constexpr const char* ways[] = {" of ", " to ", " from ", " to or from "};
+    std::string text = ways[way_of(seat)];
     text += seat.peer >= 0 ? "rank " + std::to_string(seat.peer) : seat.peer == -1 ? "any rank" : "a rank elsewhere";
     return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
 }
@@ -57,9 +57,9 @@ std::string in_call(const Rank& rank, const tollbar_seat& seat, const Asked& ask
     const tollbar_comm* comm = rank.comm(tollbar_comm_of(seat.at));
     std::string text = tollbar_state_of(seat.at) == tollbar_polling ? "polling by " : "in ";
     text += call.name;
-    if (seat.number != 0 && comm != nullptr)
+    if (tollbar_counts(call.kind) != 0 && seat.number != 0 && comm != nullptr)
         text.append(" ").append(std::to_string(seat.number)) += " of " + name_of(*comm);
-    if (call.tag != 0) text += peer_of(seat);
+    if (way_of(seat) != tollbar_no_way) text += peer_of(seat);
     return text + " at " + site(rank, seat.site, asked);
 }
 
