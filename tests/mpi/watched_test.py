@@ -76,8 +76,7 @@ def test_a_nonblocking_call_is_named_with_the_wait_for_it(watch, door, how, wait
 
 
 @pytest.mark.parametrize(
-    ("by", "call"),
-    [("wait", "MPI_Wait"), ("waitall", "MPI_Waitall"), ("start", "MPI_Wait"), ("test", "MPI_Test")],
+    ("by", "call"), [("wait", "MPI_Wait"), ("waitall", "MPI_Waitall"), ("start", "MPI_Wait"), ("test", "MPI_Test")]
 )
 def test_a_wait_for_a_request_names_the_partner_of_its_message(watch, door, by, call):
     job = watch(door, "later", by)
