@@ -272,13 +272,13 @@ void tollbar_after_init() {
     // Without such a key communicators but MPI_COMM_WORLD are not counted.
     PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr);
     self.place.row->rank = rank;
-    begin_seats(*self.place.row);
+    PMPI_Query_thread(&level);
+    const int several = level == MPI_THREAD_MULTIPLE ? tollbar_several : 0;
+    begin_seats(*self.place.row, several != 0);
     tollbar_no_request = tollbar_handle_of(no_request());
     find_known(MPI_COMM_WORLD);
     begin(self.place, tollbar_timeout());
     if (accounts) begin_account();
-    PMPI_Query_thread(&level);
-    const int several = level == MPI_THREAD_MULTIPLE ? tollbar_several : 0;
     __atomic_store_n(&tollbar_besides, several | (accounts ? tollbar_accounts : 0), __ATOMIC_RELAXED);
     __atomic_store_n(&tollbar_age, 1, __ATOMIC_RELAXED);
     tollbar_begin_anew();  // the first seat is that of the thread that has begun

@@ -5,12 +5,12 @@
 #include "look.hpp"
 #include "watched.h"
 
+#include "waiting/owned_lock.hpp"
+
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <mutex>
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -18,6 +18,8 @@ __thread struct tollbar_here tollbar_here;
 int tollbar_besides;
 
 using namespace tollbar::detail::watch;
+using tollbar::detail::NativeSync;
+using tollbar::detail::OwnedLock;
 
 namespace {
 
@@ -27,8 +29,10 @@ struct Seats {
     tollbar_row* row = nullptr;
     pthread_key_t at_end{};  ///< of a thread
     bool gives_back = false;
-    std::array<std::atomic_flag, tollbar_comms> counts;  ///< a thread counts in that communicator
 };
+
+/// A thread counts in that communicator. Trivially destroyed: threads may be in calls until the process ends.
+constinit std::array<OwnedLock<NativeSync>, tollbar_comms> counts;
 
 Seats& seats() {
     static auto* const only = new Seats;
@@ -105,8 +109,10 @@ _Unwind_Reason_Code look_for(_Unwind_Context* context, void* of) {
 
 namespace tollbar::detail::watch {
 
-void begin_seats(tollbar_row& row) noexcept {
+void begin_seats(tollbar_row& row, bool several) noexcept {
     Seats& self = seats();
+    if (several && !NativeSync::register_for_heavy_fence())
+        for (OwnedLock<NativeSync>& one : counts) one.share();
     self.row = &row;
     self.gives_back = pthread_key_create(&self.at_end, give_back) == 0;
 }
@@ -129,13 +135,12 @@ int tollbar_was_jumped_out_of(const void* frame) {
     return outer.is_past && !outer.is_there;
 }
 
-std::uint64_t tollbar_count_besides(const tollbar_known* known, tollbar_counted what) {
-    const int besides = __atomic_load_n(&tollbar_besides, __ATOMIC_RELAXED);
-    if ((besides & tollbar_accounts) != 0) what.entered_ns = now_ns();
-    if ((besides & tollbar_several) == 0) return tollbar_put_counted(known->shared, &what);
-    std::atomic_flag& counts = seats().counts[known->index - 1];
-    while (counts.test_and_set(std::memory_order_acquire)) sched_yield();
-    const std::uint64_t number = tollbar_put_counted(known->shared, &what);
-    counts.clear(std::memory_order_release);  // pairs with the acquire above
-    return number;
+int tollbar_begin_to_count(const tollbar_known* known) {
+    return static_cast<int>(counts[known->index - 1].lock(reinterpret_cast<std::uintptr_t>(&::tollbar_here)));
 }
+
+void tollbar_end_to_count(const tollbar_known* known, int was_owned) {
+    counts[known->index - 1].unlock(was_owned != 0);
+}
+
+std::uint64_t tollbar_time_ns() { return now_ns(); }

@@ -94,8 +94,11 @@ void tollbar_after_init(void);
 void tollbar_before_finalize(void);
 void tollbar_after_finalize(void);
 
-/* tollbar_count() where threads may do so at once, or where calls are timed. */
-tollbar_slow uint64_t tollbar_count_besides(const struct tollbar_known* known, struct tollbar_counted what);
+/* Around the counting of a call where threads may do so at once; the first one gives what the second one needs. */
+tollbar_hidden int tollbar_begin_to_count(const struct tollbar_known* known);
+tollbar_hidden void tollbar_end_to_count(const struct tollbar_known* known, int was_owned);
+/* CLOCK_MONOTONIC, where calls are timed. */
+tollbar_slow uint64_t tollbar_time_ns(void);
 /* A collective call that is accounted for ends. */
 tollbar_slow void tollbar_stayed(const struct tollbar_seat* seat);
 
@@ -194,8 +197,12 @@ tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, c
     const uint64_t op = call->op != 0 ? tollbar_here.op.number : 0;
     struct tollbar_counted what = {root << 32 | op << 16 | line, 0, 0, (uint64_t)(uintptr_t)given->site, 0};
     tollbar_put_bytes(known, call, given, &what);
-    if (tollbar_has_besides(~0)) return tollbar_count_besides(known, what);
-    return tollbar_put_counted(known->shared, &what);
+    if (tollbar_has_besides(tollbar_accounts)) what.entered_ns = tollbar_time_ns();
+    if (!tollbar_has_besides(tollbar_several)) return tollbar_put_counted(known->shared, &what);
+    const int was_owned = tollbar_begin_to_count(known);
+    const uint64_t number = tollbar_put_counted(known->shared, &what);
+    tollbar_end_to_count(known, was_owned);
+    return number;
 }
 
 static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int peer) {
