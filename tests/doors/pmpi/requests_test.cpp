@@ -17,7 +17,7 @@ tollbar_pending pending(std::uint64_t request, tollbar_purpose way, std::uint64_
     return {.request = request,
             .way = static_cast<std::uint64_t>(way),
             .of = of,
-            .comm = reinterpret_cast<std::uintptr_t>(&comm),
+            .comm = &comm,
             .id = 7,
             .index = 1,
             .check = 0,
@@ -54,9 +54,8 @@ TEST_CASE("one that takes another's place is not taken for it, whole or half wri
     tollbar_keep_pending(pending(64, tollbar_from, 1));
     std::uint64_t other = 65;
     while (tollbar_place_of(other) != tollbar_place_of(64)) ++other;
-    for (std::uint64_t tollbar_pending::*word :
-         {&tollbar_pending::way, &tollbar_pending::of, &tollbar_pending::comm, &tollbar_pending::id,
-          &tollbar_pending::index, &tollbar_pending::check}) {
+    for (std::uint64_t tollbar_pending::*word : {&tollbar_pending::way, &tollbar_pending::of, &tollbar_pending::id,
+                                                 &tollbar_pending::index, &tollbar_pending::check}) {
         tollbar_keep_pending(pending(64, tollbar_from, 1));
         tollbar_place_of(64)->*word ^= 1;
         CHECK_FALSE(is_known(64));

@@ -20,9 +20,9 @@ struct tollbar_pending {
     uint64_t request; /* its handle */
     uint64_t way;     /* enum tollbar_purpose */
     uint64_t of;      /* a message's partner and tag; else the number of the collective call on its communicator */
-    uint64_t comm;    /* where the tollbar_comm of its communicator is; 0: not known */
-    uint64_t id;      /* of that */
-    uint64_t index;   /* of that, plus one */
+    const struct tollbar_comm* comm; /* its communicator; NULL: not known */
+    uint64_t id;                     /* of that */
+    uint64_t index;                  /* of that, plus one */
     uint64_t check;
     uint64_t unused;
 };
@@ -44,7 +44,7 @@ static inline uint64_t tollbar_check_of(const struct tollbar_pending* one) {
     uint64_t sum = one->request;
     sum = sum * factor + one->way;
     sum = sum * factor + one->of;
-    sum = sum * factor + one->comm;
+    sum = sum * factor + (uint64_t)(uintptr_t)one->comm;
     sum = sum * factor + one->id;
     return sum * factor + one->index;
 }
@@ -78,8 +78,8 @@ static inline struct tollbar_pending tollbar_pending_of(uint64_t request) {
         __atomic_load_n(&place->id, __ATOMIC_RELAXED),      __atomic_load_n(&place->index, __ATOMIC_RELAXED),
         __atomic_load_n(&place->check, __ATOMIC_RELAXED),   0};
     if (one.request != request || one.check != tollbar_check_of(&one)) return tollbar_not_known(request);
-    const struct tollbar_comm* const comm = (const struct tollbar_comm*)(uintptr_t)one.comm;
-    return comm != 0 && __atomic_load_n(&comm->id, __ATOMIC_RELAXED) != one.id ? tollbar_not_known(request) : one;
+    const int is_gone = one.comm != 0 && __atomic_load_n(&one.comm->id, __ATOMIC_RELAXED) != one.id;
+    return is_gone ? tollbar_not_known(request) : one;
 }
 
 static inline void tollbar_drop_pending(uint64_t request) {
@@ -100,7 +100,10 @@ static inline struct tollbar_pending tollbar_both_of(struct tollbar_pending one,
         return tollbar_not_known(0);
     if (one.way != other.way) one.way = tollbar_to_or_from;
     if (one.of != other.of) one.of = tollbar_of_message(tollbar_peer_in(one.of), -1);
-    if (one.comm != other.comm || one.id != other.id) one.comm = one.id = one.index = 0;
+    if (one.comm != other.comm || one.id != other.id) {
+        one.comm = 0;
+        one.id = one.index = 0;
+    }
     return one;
 }
 

@@ -248,7 +248,7 @@ tollbar_in_each_hook void tollbar_keep_request(const struct tollbar_call* call, 
         one.way = call->kind == tollbar_begun ? tollbar_of_all : tollbar_of_started;
     }
     if (known != 0) {
-        one.comm = (uint64_t)(uintptr_t)known->shared;
+        one.comm = known->shared;
         one.id = tollbar_own(&known->shared->id);
         one.index = known->index;
     }
