@@ -2,6 +2,7 @@
 // The simulator of cores for Python: machines by name or by their numbers, and what a barrier costs there.
 #include "parts.hpp"
 
+#include "sending.hpp"
 #include "simulating.hpp"
 
 #include <tollbar/models/cores.hpp>
@@ -25,6 +26,12 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar::cores;
+
+template <>
+struct python::Fields<Outcome> {
+    static constexpr std::tuple list{&Outcome::barrier_ns, &Outcome::misses, &Outcome::hand_overs,
+                                     &Outcome::simulated_ns, &Outcome::events};
+};
 
 namespace {
 
@@ -104,7 +111,7 @@ void bind_cores(nb::module_& m) {
         .def("changed", &changed, nb::kw_only(), "name"_a = nb::none(), "cores"_a = nb::none(), "numbers"_a = Numbers{},
              "clusters_cache"_a = nb::none(), "The machine with other cores or numbers.");
 
-    nb::class_<Outcome>(m, "CoresOutcome", "What a simulation of cores gave.")
+    python::class_to_send<Outcome>(m, "CoresOutcome", "What a simulation of cores gave.")
         .def_prop_ro(
             "barrier_us", [](const Outcome& outcome) { return outcome.barrier_ns / 1000; },
             "An episode; where entries are spread from the last entry to the last exit.")

@@ -3,6 +3,7 @@
 // for messages that carry something and ranks that handle many.
 #include "ending.hpp"
 #include "parts.hpp"
+#include "sending.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/models/logp.hpp>
@@ -19,6 +20,11 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar;
+
+template <>
+struct python::Fields<ClosedForm> {
+    static constexpr std::tuple list{&ClosedForm::full_us, &ClosedForm::simplified_us};
+};
 
 namespace {
 
@@ -39,7 +45,7 @@ std::optional<ClosedForm> form_of(const Plan& plan, const LogP& logp) {
 }  // namespace
 
 void bind_logp(nb::module_& m) {
-    nb::class_<ClosedForm>(m, "ClosedForm", "The LogP paper's formulas for a plan's price.")
+    python::class_to_send<ClosedForm>(m, "ClosedForm", "The LogP paper's formulas for a plan's price.")
         .def_ro("full_us", &ClosedForm::full_us, "As the paper derives it.")
         .def_ro("simplified_us", &ClosedForm::simplified_us,
                 "As the paper prints it after its \"~\", which assumes o > g.");

@@ -3,6 +3,7 @@
 
 #include "ending.hpp"
 #include "parts.hpp"
+#include "sending.hpp"
 
 #include "analysis/draw.hpp"
 #include "analysis/unheard.hpp"
@@ -38,6 +39,21 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar;
 using namespace tollbar::detail;
+
+template <>
+struct python::Fields<Verdict> {
+    static constexpr std::tuple list{&Verdict::fault, &Verdict::from, &Verdict::to, &Verdict::operations};
+};
+template <>
+struct python::Fields<Price> {
+    static constexpr std::tuple list{&Price::last_us,  &Price::first_us,   &Price::mean_us,
+                                     &Price::messages, &Price::operations, &Price::completion_us};
+};
+template <>
+struct python::Fields<Message> {
+    static constexpr std::tuple list{&Message::from, &Message::to, &Message::sent_us, &Message::arrived_us,
+                                     &Message::received_us};
+};
 
 namespace {
 
@@ -207,7 +223,7 @@ void bind_plans(nb::module_& m) {
 }
 
 void bind_verify(nb::module_& m) {
-    nb::class_<Verdict>(m, "Verdict", "What verify() found; true when the plan is a barrier.")
+    python::class_to_send<Verdict>(m, "Verdict", "What verify() found; true when the plan is a barrier.")
         .def_prop_ro("holds", &Verdict::holds, "Whether nobody can leave before everybody has entered.")
         .def_prop_ro("fault", &fault_name,
                      nb::sig("def fault(self) -> typing.Literal['bad_peer', 'channel_twice', 'unawaited', "
@@ -260,7 +276,7 @@ void bind_price(nb::module_& m) {
         .value("plan_order", Receive::plan_order, "When its own await is reached, one after another as listed.")
         .value("on_arrival", Receive::on_arrival, "As soon as CPU and port are free (LogGOPSim's rule).");
 
-    nb::class_<Price>(m, "Price", "What one episode costs under LogP; times in microseconds.")
+    python::class_to_send<Price>(m, "Price", "What one episode costs under LogP; times in microseconds.")
         .def_ro("last_us", &Price::last_us, "Completion of the last rank: the barrier's time.")
         .def_ro("first_us", &Price::first_us, "Completion of the first rank.")
         .def_ro("mean_us", &Price::mean_us, "Mean over the ranks.")
@@ -272,7 +288,7 @@ void bind_price(nb::module_& m) {
                    " us, " + std::to_string(price.messages) + " messages>";
         });
 
-    nb::class_<Message>(m, "Message", "One message of the evaluated episode; times in microseconds.")
+    python::class_to_send<Message>(m, "Message", "One message of the evaluated episode; times in microseconds.")
         .def_prop_ro(
             "from_rank", [](const Message& message) { return show_member(message.from); },
             "Who signals: a rank, or a role by its letter.")

@@ -3,6 +3,7 @@
 // paper's latencies say of the parts.
 #include "parts.hpp"
 
+#include "sending.hpp"
 #include "simulating.hpp"
 
 #include <tollbar/models/nic.hpp>
@@ -29,6 +30,16 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar;
 using namespace tollbar::nic_model;
+
+template <>
+struct python::Fields<Span> {
+    static constexpr std::tuple list{&Span::rank, &Span::stage, &Span::peer, &Span::from_us, &Span::until_us};
+};
+template <>
+struct python::Fields<Outcome> {
+    static constexpr std::tuple list{&Outcome::last_us,  &Outcome::first_us, &Outcome::mean_us, &Outcome::barriers,
+                                     &Outcome::messages, &Outcome::events,   &Outcome::history};
+};
 
 namespace {
 
@@ -175,7 +186,7 @@ void bind_nic(nb::module_& m) {
     bind_card(m);
     bind_findings(m);
 
-    nb::class_<Span>(m, "NicSpan", "A unit of a node at work; times in microseconds.")
+    python::class_to_send<Span>(m, "NicSpan", "A unit of a node at work; times in microseconds.")
         .def_ro("rank", &Span::rank)
         .def_prop_ro(
             "stage", [](const Span& span) { return stages.at(static_cast<std::size_t>(span.stage)); },
@@ -185,7 +196,7 @@ void bind_nic(nb::module_& m) {
         .def_ro("from_us", &Span::from_us)
         .def_ro("until_us", &Span::until_us);
 
-    nb::class_<Outcome>(m, "NicOutcome", "What became of the nodes; times in microseconds from the start.")
+    python::class_to_send<Outcome>(m, "NicOutcome", "What became of the nodes; times in microseconds from the start.")
         .def_ro("last_us", &Outcome::last_us, "The last node is through.")
         .def_ro("first_us", &Outcome::first_us)
         .def_ro("mean_us", &Outcome::mean_us)

@@ -2,6 +2,7 @@
 // The scheduler simulator for Python: applications and policies by their names, the outcome with its history.
 #include "parts.hpp"
 
+#include "sending.hpp"
 #include "simulating.hpp"
 
 #include <tollbar/models/scheduler.hpp>
@@ -26,6 +27,39 @@ using namespace tollbar::scheduler;
 
 using python::count;
 using python::named;
+
+template <>
+struct python::Fields<Event> {
+    static constexpr std::tuple list{&Event::kind, &Event::us, &Event::thread};
+};
+template <>
+struct python::Fields<Application> {
+    static constexpr std::tuple list{&Application::threads,      &Application::compute_us, &Application::variation,
+                                     &Application::barriers,     &Application::arrival_us, &Application::barrier,
+                                     &Application::waiting,      &Application::placement,  &Application::order,
+                                     &Application::processor_of, &Application::processors, &Application::yields,
+                                     &Application::events,       &Application::profile_us};
+};
+template <>
+struct python::Fields<Span> {
+    static constexpr std::tuple list{&Span::processor, &Span::activity, &Span::application,
+                                     &Span::thread,    &Span::from_us,  &Span::until_us};
+};
+template <>
+struct python::Fields<Completion> {
+    static constexpr std::tuple list{&Completion::arrival_us,      &Completion::completed_us,
+                                     &Completion::barriers,        &Completion::computing_us,
+                                     &Completion::spinning_us,     &Completion::floor_us,
+                                     &Completion::most_threads,    &Completion::fewest_processors,
+                                     &Completion::most_processors, &Completion::moves};
+};
+template <>
+struct python::Fields<Outcome> {
+    static constexpr std::tuple list{
+        &Outcome::completed_us,  &Outcome::applications, &Outcome::switches,     &Outcome::quanta,  &Outcome::events,
+        &Outcome::computing_us,  &Outcome::spinning_us,  &Outcome::switching_us, &Outcome::idle_us, &Outcome::waking_us,
+        &Outcome::neighbours_us, &Outcome::history,      &Outcome::history_cut};
+};
 
 namespace {
 
@@ -98,7 +132,7 @@ Outcome run(const std::vector<Application>& applications, std::int64_t processor
 }  // namespace
 
 void bind_scheduler(nb::module_& m) {
-    nb::class_<Application>(m, "SchedulerApplication", "A program whose threads repeat {compute; barrier}.")
+    python::class_to_send<Application>(m, "SchedulerApplication", "A program whose threads repeat {compute; barrier}.")
         .def(
             "__init__",
             [](Application* self, std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
@@ -124,7 +158,7 @@ void bind_scheduler(nb::module_& m) {
             "each\n"
             "thread ('compute', us), ('send', thread), ('receive', thread), ('barrier', 0).");
 
-    nb::class_<Span>(m, "SchedulerSpan", "A stretch of one activity of a processor; times in microseconds.")
+    python::class_to_send<Span>(m, "SchedulerSpan", "A stretch of one activity of a processor; times in microseconds.")
         .def_ro("processor", &Span::processor)
         .def_prop_ro(
             "activity", [](const Span& span) { return activity_names.at(static_cast<std::size_t>(span.activity)); },
@@ -136,7 +170,8 @@ void bind_scheduler(nb::module_& m) {
         .def_ro("from_us", &Span::from_us)
         .def_ro("until_us", &Span::until_us);
 
-    nb::class_<Completion>(m, "SchedulerCompletion", "What became of one application; times in microseconds.")
+    python::class_to_send<Completion>(m, "SchedulerCompletion",
+                                      "What became of one application; times in microseconds.")
         .def_ro("arrival_us", &Completion::arrival_us)
         .def_ro("completed_us", &Completion::completed_us, "On the clock of the machine.")
         .def_prop_ro("elapsed_us", &Completion::elapsed_us, "From its arrival.")
@@ -150,7 +185,7 @@ void bind_scheduler(nb::module_& m) {
         .def_ro("most_processors", &Completion::most_processors, "That it had at a time.")
         .def_ro("moves", &Completion::moves, "Of its threads to another processor, because partitions changed.");
 
-    nb::class_<Outcome>(m, "SchedulerOutcome", "What a simulation gave; sums are over all processors.")
+    python::class_to_send<Outcome>(m, "SchedulerOutcome", "What a simulation gave; sums are over all processors.")
         .def_ro("completed_us", &Outcome::completed_us, "When the last application was through.")
         .def_ro("applications", &Outcome::applications)
         .def_ro("switches", &Outcome::switches)

@@ -14,11 +14,21 @@ import pytest
 import tollbar
 
 PLAN = tollbar.plan("mcs:4,2", 8)
+LOGP = tollbar.LogP(L=10, o=5, g=3)
+NIC = tollbar.simulate_nic(PLAN, "nic", tollbar.nic_parts("lanai4.3"), compute_us=[3.0], most_spans=9)
+PROGRAM = tollbar.SchedulerApplication(
+    barrier="mcs:4,2", waiting="smart", placement="given", order="shuffled", processor_of=[1, 0, 2], processors=3,
+    yields=2, arrival_us=7.0, events=[[("compute", 5.0 + one), ("send", (one + 1) % 3), ("receive", (one + 2) % 3),
+    ("barrier", 0)] for one in range(3)],
+)  # fmt: skip
+SCHEDULED = tollbar.simulate_scheduler(
+    [PROGRAM, tollbar.SchedulerApplication(threads=3, barriers=2)], processors=6, kernel="fair", until_us=1e6
+)
 #: One of each class that is a value.
 VALUES = [
     PLAN,
     tollbar.plan("combination", 4),
-    tollbar.LogP(L=10, o=5, g=3),
+    LOGP,
     tollbar.LogP(L=10, o=5, g=3, o_r=7),
     tollbar.catalogue()[2],
     tollbar.nic_parts("lanai4.3"),
@@ -26,12 +36,27 @@ VALUES = [
     tollbar.Receive.on_arrival,
     tollbar.InvalidArgument("plan 'x'"),
     tollbar.BarrierTimeout(0.5, 3, ("MainThread", "thread 7")),
+    tollbar.verify(PLAN),
+    tollbar.verify(tollbar.parse_plan("early", "0: !1\n1: ?0\n")),
+    tollbar.price(PLAN, LOGP),
+    tollbar.messages(PLAN, LOGP)[3],
+    tollbar.closed_form(tollbar.plan("central", 8), LOGP),
+    tollbar.simulate_cores("pairwise", 4, machine=tollbar.cores_machine("mesh"), episodes=3),
+    NIC,
+    NIC.history[5],
+    PROGRAM,
+    SCHEDULED,
+    SCHEDULED.applications[0],
+    SCHEDULED.history[3],
 ]
-#: Classes whose objects are of one process, or are what a computation gave.
-REFUSED = {
-    "Barrier", "Group", "Participant", "Verdict", "Price", "Message", "ClosedForm", "CoresOutcome", "NicOutcome",
-    "NicSpan", "SchedulerApplication", "SchedulerCompletion", "SchedulerOutcome", "SchedulerSpan",
-}  # fmt: skip
+#: Classes whose objects are of one process.
+REFUSED = {"Barrier", "Group", "Participant"}
+
+
+def of_parts(value: object) -> object:
+    """Lists of our values are equal where these look alike."""
+    is_ours = isinstance(value, list) and value and type(value[0]).__module__.startswith("tollbar")
+    return [seen(part) for part in value] if is_ours else value
 
 
 def seen(value: object) -> dict[str, object]:
@@ -39,7 +64,7 @@ def seen(value: object) -> dict[str, object]:
     if isinstance(value, enum.Enum):
         return {"itself": value}
     names = [name for name in dir(value) if not name.startswith("_") and not callable(getattr(value, name))]
-    shown = {name: getattr(value, name) for name in names if name != "__traceback__"}
+    shown = {name: of_parts(getattr(value, name)) for name in names if name != "__traceback__"}
     return shown | (
         {"args": value.args, "text": str(value)}
         if isinstance(value, BaseException)
@@ -59,7 +84,17 @@ def test_a_value_is_the_same_after_it_was_sent_or_copied(value):
     assert seen(copy.copy(value)) == seen(copy.deepcopy(value)) == seen(value)
 
 
-@pytest.mark.parametrize("value", [tollbar.Group(2), tollbar.verify(PLAN), tollbar.Barrier(2)])
+def test_a_program_that_was_sent_is_scheduled_as_ever():
+    """Nothing can be asked of one."""
+    sent = pickle.loads(pickle.dumps(PROGRAM))
+    outcomes = [
+        tollbar.simulate_scheduler([one], processors=3, kernel="fair")
+        for one in (PROGRAM, sent, copy.deepcopy(PROGRAM))
+    ]
+    assert seen(outcomes[0]) == seen(outcomes[1]) == seen(outcomes[2])
+
+
+@pytest.mark.parametrize("value", [tollbar.Group(2), tollbar.Group(2).join(0), tollbar.Barrier(2)])
 def test_what_cannot_be_sent_is_refused_in_one_line(value):
     with pytest.raises(TypeError) as refused:
         pickle.dumps(value)
@@ -97,3 +132,35 @@ def test_a_time_out_that_is_no_number_is_one_line():
         tollbar.Barrier(2, timeout="x")
     with pytest.raises(TypeError, match=r"^timeout is a number of seconds or None, not 'x'$"):
         tollbar.Barrier(2).wait("x")
+
+
+WRONG = {
+    "tollbar.Group('3')": "Group() takes (ranks: int, plan: str = '', wait: str = 'auto'), not (str)",
+    "tollbar.plan('mcs', '8')": "plan() takes (spelling: str, ranks: int) or "
+    "(spelling: str, groups: Sequence[Sequence[int]]), not (str, str)",
+    "tollbar.LogP('a', 2, g=3)": "LogP() takes (L: float, o: float, g: float, o_r: float | None = None), "
+    "not (str, int, g: int)",
+    "tollbar.price(PLAN, 3)": "price() takes (plan: Plan, logp: LogP, receive: Receive = Receive.at_await, "
+    "late: Mapping[int, float] = {}), not (Plan, int)",
+    "tollbar.verify('mcs')": "verify() takes (plan: Plan), not (str)",
+    "PLAN.program(1.5)": "program() takes (member: int | str), not (float)",
+    "tollbar.Group(2).join(0).arrive(1)": "arrive() takes (), not (int)",
+    "tollbar.catalogue(1)": "catalogue() takes (), not (int)",
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_arguments_that_fit_no_signature_are_refused_in_one_line(call):
+    with pytest.raises(TypeError) as refused:
+        eval(call)
+    assert str(refused.value) == WRONG[call]
+
+
+def test_every_public_function_and_class_refuses_in_one_line_what_it_does_not_take():
+    for name in tollbar.__all__:
+        public = getattr(tollbar, name)
+        if not callable(public) or (inspect.isclass(public) and issubclass(public, (Exception, enum.Enum))):
+            continue
+        with pytest.raises(TypeError) as refused:
+            public(object(), nonsense=object())
+        assert len(str(refused.value).splitlines()) == 1, (name, refused.value)
