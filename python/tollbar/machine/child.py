@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
@@ -21,6 +22,8 @@ _OWN = {
 }  # fmt: skip
 _TO_PASS_ON = signal.valid_signals() - _OWN
 _OF_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  #: Python ignores them; a program started by a shell does not
+_OF_TERMINALS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+_AT_ONCE_S = 0.1
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 #: Held by a thread while it runs a program of its own: the end of any child may be that of this program.
@@ -131,13 +134,25 @@ class Child:
         if number in _TO_PASS_ON and is_ours:
             self.passed_on.add(number)
             os.kill(self.process, number)
-        if number == signal.SIGTSTP:
-            os.kill(os.getpid(), signal.SIGTSTP)
+        self._stop_with_it()
+        return True
+
+    def _stop_with_it(self) -> None:
+        """Stops where the command has stopped for its terminal's sake, so that the shell of that terminal learns it."""
+        with contextlib.suppress(ChildProcessError):
+            stopped = os.waitid(os.P_PID, self.process, os.WSTOPPED | os.WNOHANG)
+            if not stopped or stopped.si_status not in _OF_TERMINALS:
+                return
+            os.kill(os.getpid(), stopped.si_status)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})  # stops here, unless nobody could let it go on
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
-            if is_ours:
-                os.kill(self.process, signal.SIGCONT)
-        return True
+            # Who lets the whole group go on has let the command go on too, or does at once.
+            end = time.monotonic() + _AT_ONCE_S
+            while not os.waitid(os.P_PID, self.process, os.WCONTINUED | os.WNOHANG):
+                if time.monotonic() > end:
+                    os.kill(self.process, signal.SIGCONT)
+                    return
+                time.sleep(_AT_ONCE_S / 50)
 
     def _reap(self) -> None:
         """Takes the ends of the command and of those that have come to us, and leaves those of programs that we
