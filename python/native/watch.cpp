@@ -18,4 +18,6 @@ void bind_watch(nb::module_& m) {
         "The sentences about ranks that have waited between two looks, `apart_s` seconds apart, at the file in which\n"
         "they keep account of their calls: `path` is /proc/PID/fd/N of one of them. Raises RuntimeError where it is\n"
         "no such file of this user's.");
+    m.def("remove_left_overs", &tollbar::detail::watch::remove_left_overs,
+          "Removes the files of accounts of this user's jobs that were killed in MPI_Init, and of which none is left.");
 }

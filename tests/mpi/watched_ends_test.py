@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program whose calls are watched is the same program: however it finds its MPI, however it ends."""
 
+import contextlib
 import ctypes.util
+import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from mpi_jobs import clean_environment, open_door
+from mpi_jobs import clean_environment, open_door, segments
 from needs import left_out
+from tollbar.look import processes
 from watching import MISSING, RANKS, end_well, opened, reports, seats
 
 #: As Debian calls the libraries.
@@ -99,6 +103,63 @@ def test_two_jobs_of_one_batch_script_have_a_file_each(start):
         files.append(file_of_seats(job).removesuffix(" (deleted)"))
         end_well(job)
     assert files[0] != files[1] == files[2]
+
+
+#: Rank 1 never comes to MPI_Init, in which the others wait.
+STAYS_AWAY = 'case "$OMPI_COMM_WORLD_RANK$PMI_RANK" in 1) exec sleep 1000;; esac; exec "$@"'
+
+
+def below(job) -> list[int]:
+    return processes.below(job.process.pid, processes.everything())
+
+
+def in_init(start, door, *first):
+    """A job whose rank 0 is in MPI_Init, that rank, and the name of its file."""
+    job = start(
+        door, 2, "watched", "allreduce", first=first, opened=[] if first else opened(door),
+        before=["sh", "-c", STAYS_AWAY, "sh"], TOLLBAR_TIMEOUT="60",
+    )  # fmt: skip
+    found = []
+
+    def is_there() -> bool:
+        for one in below(job):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                found.extend((one, file) for file in seats(one))
+        return bool(found)
+
+    job.await_that(is_there, "the file")
+    return job, *found[0]
+
+
+def kill_all(job) -> None:
+    for number in [job.process.pid, *below(job)]:
+        os.kill(number, signal.SIGKILL)
+    job.process.wait()
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_the_next_job_removes_the_file_of_one_that_was_killed_in_its_start(start, name):
+    door = open_door(name)
+    killed, _, file_of_the_killed = in_init(start, door)
+    _, _, file_of_the_living = in_init(start, door)
+    kill_all(killed)
+    assert file_of_the_killed in segments()
+    start(door, 2, "ending", "_exit", 0, opened=opened(door), TOLLBAR_TIMEOUT="60").finish()
+    assert file_of_the_killed not in segments()
+    assert file_of_the_living in segments()
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_tollbar_run_removes_it_when_the_job_has_ended(start, name):
+    run = [sys.executable, "-m", "tollbar", "run", "--timeout", "60", "--"]
+    job, rank, file = in_init(start, open_door(name), *run)
+    os.kill(rank, signal.SIGKILL)
+    job.await_that(lambda: rank not in processes.everything(), "the end of the rank")
+    for number in below(job):  # mpirun itself may hang
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    job.finish()
+    assert file not in segments()
 
 
 #: It has room for the first rank's part of the file alone.

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tollbar import environment
+from tollbar import _native, environment
 from tollbar.cli import who
 from tollbar.cli.errors import CommandError, WrongUse
 from tollbar.look import answers, gathered, hangs, helper, processes, sight
@@ -68,6 +68,7 @@ class _Job:
         self, command: Sequence[str], given: dict[str, str], by_launcher: bool, secret: gathered.Secret | None
     ) -> None:
         self.account: list[str] = []
+        self._is_of_ranks = secret is not None
         file = environment.value("TOLLBAR_REPORT") or "-"
         file = "-" if file.endswith(f"/{_REPORTS}") else file  # of a run around this one
         if secret or (file == "-" and by_launcher):
@@ -91,6 +92,8 @@ class _Job:
 
     def __exit__(self, *_: object) -> None:
         self._child.__exit__()
+        if self._is_of_ranks:
+            _native.remove_left_overs()
 
     @property
     def code(self) -> int | None:

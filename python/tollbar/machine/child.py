@@ -146,7 +146,7 @@ class Child:
             os.kill(os.getpid(), stopped.si_status)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})  # stops here, unless nobody could let it go on
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
-            # Who lets the whole group go on has let the command go on too, or does at once.
+            # A shell lets the whole group go on, and with it the command, now or at once.
             end = time.monotonic() + _AT_ONCE_S
             while not os.waitid(os.P_PID, self.process, os.WCONTINUED | os.WNOHANG):
                 if time.monotonic() > end:

@@ -10,10 +10,16 @@
 #include "base/say.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
+#include <new>
 #include <string>
+#include <string_view>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -30,6 +36,12 @@ pid_t launcher() {
     return process;
 }
 
+constexpr std::string_view folder = "/dev/shm/";
+constexpr std::size_t digits_of_a_job = 16;
+
+/// The beginning of the names of this user's files.
+std::string begin_of_names() { return std::string("tollbar.").append(std::to_string(getuid())).append(".calls."); }
+
 std::string path() {
     std::array<char, 256> job{};
     tollbar_name_of_job(job.data(), job.size());
@@ -40,17 +52,34 @@ std::string path() {
     // launcher found is the same for all of them. Each `tollbar run` has a secret of its own.
     const std::string secret = environment::secret_of_run();
     hash = fnv1a(std::as_bytes(std::span(secret)), hash);
-    char name[80];
-    std::snprintf(name, sizeof name, "/dev/shm/tollbar.%u.calls.%016llx", static_cast<unsigned>(getuid()),
-                  static_cast<unsigned long long>(hash));
-    return name;
+    std::array<char, digits_of_a_job + 1> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+    return std::string(folder) + begin_of_names() + digits.data();
+}
+
+/// Takes a lock that the kernel lets go however the process dies: a file without one is a left-over. False where the
+/// file was just removed as such. No file is removed where none can be locked.
+bool is_held(const File& file) {
+    struct stat found {};
+    int locked = 0;
+    do {  // waits for one who removes it at most
+        locked = flock(file.number(), LOCK_SH);
+    } while (locked != 0 && errno == EINTR);
+    return locked != 0 || (fstat(file.number(), &found) == 0 && found.st_nlink != 0);
+}
+
+File open_held(const std::string& path) {
+    for (;;) {
+        File file(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+        struct stat found {};
+        if (!file || fstat(file.number(), &found) != 0) throw_errno(path);
+        if (found.st_uid != geteuid()) throw_errno(path + " is another user's", EPERM);
+        if (is_held(file)) return file;
+    }
 }
 
 File open_own(const std::string& path) {
-    File file(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    struct stat found {};
-    if (!file || fstat(file.number(), &found) != 0) throw_errno(path);
-    if (found.st_uid != geteuid()) throw_errno(path + " is another user's", EPERM);
+    File file = open_held(path);
     rlimit limit{};  // past which the kernel would end the process
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && sizeof(tollbar_seats_file) > limit.rlim_cur) throw_errno(path, EFBIG);
     if (ftruncate(file.number(), sizeof(tollbar_seats_file)) != 0) throw_errno(path);
@@ -107,10 +136,30 @@ std::uint64_t answer(const Place& place, std::uint64_t account) noexcept {
     return first ? account : before;
 }
 
+/// Whether its ranks hold a lock on it, as those of this version do.
+bool is_of_this_version(const File& file) {
+    std::uint64_t version = 0;
+    static_assert(offsetof(tollbar_seats_file, version) == 0);
+    return pread(file.number(), &version, sizeof version, 0) == sizeof version && version == tollbar_seats_version;
+}
+
+/// Removes a file of a job that was killed in MPI_Init.
+void remove_left_over(const std::string& path) {
+    const File file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat opened {};
+    struct stat named {};
+    // Nobody else removes it, or gives its name to another file, while this process has the lock.
+    if (file && fstat(file.number(), &opened) == 0 && S_ISREG(opened.st_mode) && opened.st_uid == geteuid() &&
+        is_of_this_version(file) && flock(file.number(), LOCK_EX | LOCK_NB) == 0 && stat(path.c_str(), &named) == 0 &&
+        named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
+        unlink(path.c_str());
+}
+
 }  // namespace
 
 Place take_place() noexcept {
     try {
+        if (kept().says) remove_left_overs();
         kept().path = path();
         return place_in(kept().path);
     } catch (const std::exception& error) {
@@ -127,6 +176,19 @@ void refuse_account(const Place& place) noexcept { answer(place, refused); }
 
 bool gives_account(const Place& place, int ranks) noexcept {
     return answer(place, all_are_here(place, ranks) ? given : refused) == given;
+}
+
+void remove_left_overs() noexcept {
+    try {
+        const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir(folder.data()), closedir);
+        const std::string begin = begin_of_names();
+        while (const dirent* const each = files ? readdir(files.get()) : nullptr) {
+            const std::string_view name = each->d_name;
+            if (name.starts_with(begin) && name.size() == begin.size() + digits_of_a_job)
+                remove_left_over(std::string(folder) + std::string(name));
+        }
+    } catch (const std::bad_alloc&) {  // they stay
+    }
 }
 
 void take_name_away() noexcept { unlink(kept().path.c_str()); }

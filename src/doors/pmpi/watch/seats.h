@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The file of memory that the watched ranks of a host share: which call each of their threads is in, and how many
  * collective calls each has made on each communicator. /proc/PID/fd of any of the ranks leads to it; the name
- * /dev/shm/tollbar.UID.calls.* is gone once MPI_Init is over.
+ * /dev/shm/tollbar.UID.calls.* is gone once MPI_Init is over. Each of them holds a shared flock(2) on it.
  *
  * Memory order: each word has one writer. A seat's other words are stored relaxed before `at`, which is stored with
  * release; a reader loads `at` with acquire before and after them, and uses them where it has not changed. */

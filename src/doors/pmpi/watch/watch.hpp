@@ -30,6 +30,9 @@ void refuse_account(const Place& place) noexcept;
 /// With all_are_here(): whether each of them comes to where accounts are gathered. The same answer on each.
 bool gives_account(const Place& place, int ranks) noexcept;
 
+/// Removes the files of this user's jobs that were killed before MPI_Init was over, and of which no process is left.
+void remove_left_overs() noexcept;
+
 /// Shows the row, and begins to watch: every `timeout_s` seconds in which some rank of this host has waited, one of
 /// their watchers says for whom (0: never).
 void begin(const Place& place, double timeout_s) noexcept;
