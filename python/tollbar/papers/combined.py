@@ -108,6 +108,8 @@ def _measured(runs: Stored) -> list[Point]:
         for place, row in rows:
             predicted_us = machine.price_us(row.plan, row.ranks) if machine else None
             series = f"{place.threads} threads a rank, {place.over}"
+            if row.plan.startswith("central"):  # which is not what the title says
+                series += ", whose threads meet at central"
             points.append(Point(series, place.ranks, measured=row.us, predicted=predicted_us))
     return points
 

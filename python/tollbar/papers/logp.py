@@ -94,29 +94,29 @@ def _figure(runs: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
     order = sorted(last.values(), key=lambda point: point.model or 0)
     prices = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
     sentence = f"At {_SIZES[-1]} nodes the parameters fitted to Table 1 give {prices}."
-    title += f" (measured: {where})" if where else ""
-    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("mpi"))
+    return Exhibit(NAME, number, stored.titled(title, where, points), _AXES, points, sentence, runs.missing("mpi"))
 
 
 def _candidate(by_ranks: Mapping[int, Measurements], name: str) -> Candidate | None:
-    """The plan by messages, as the paper's component has it.
-
-    For Open MPI its coll/basic, which is the barrier that the paper means, or what this MPI has in its place.
-    """
+    """The plan by messages, as the paper's component has it; for Open MPI its coll/basic, which the paper means."""
     if name == OPEN_MPI:
-        basic = stored.candidate(by_ranks, f"MPI_Barrier [{BASIC}]", "auto")
-        return basic or next(filter(None, map(places.own_of, by_ranks.values())), None)
-    plan = PLANS[name]
-    shorter = plan.removesuffix(":4")  # the default is called by its name alone
-    return stored.candidate(by_ranks, plan, "messages", "words") or stored.candidate(
-        by_ranks, shorter, "messages", "words"
-    )
+        return stored.candidate(by_ranks, f"MPI_Barrier [{BASIC}]", "auto")
+    return stored.by_messages(by_ranks, PLANS[name]) or stored.by_messages(by_ranks, _called(PLANS[name]))
+
+
+def _called(plan: str) -> str:
+    """What measuring programs call that plan: the default by its name alone."""
+    return plan.removesuffix(":4")
 
 
 def _measured(by_ranks: Mapping[int, Measurements], name: str, plan: str, model: Model | None) -> list[Point]:
     candidate = _candidate(by_ranks, name)
-    if name != OPEN_MPI or candidate is None or BASIC not in candidate.name:
-        return stored.measured(by_ranks, candidate, name, None if name == OPEN_MPI else model, plan, _COUNTED)
+    if name != OPEN_MPI:
+        return stored.measured(by_ranks, candidate, name, model, plan, _COUNTED)
+    if candidate is None:  # another barrier, which has another name
+        own = next(filter(None, map(places.own_of, by_ranks.values())), None)
+        over = next((measurements.place.over for measurements in by_ranks.values()), "")
+        return stored.measured(by_ranks, own, f"MPI_Barrier of {over}", None, plan, _COUNTED)
     few = {ranks: measurements for ranks, measurements in by_ranks.items() if ranks <= CROSSOVER}
     many = {ranks: measurements for ranks, measurements in by_ranks.items() if ranks > CROSSOVER}
     return [
@@ -141,12 +141,12 @@ def _in_a_loop(by_ranks: Mapping[int, Measurements], name: str) -> list[Point]:
 
 
 def _combining(runs: Stored) -> Exhibit:
-    _, by_ranks = runs.mpi
+    where, by_ranks = runs.mpi
     points = []
     for group in _GROUPS:
         plan, series = f"combining:{group}", f"n = {group}"
         priced = [Point(series, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
-        candidate = stored.candidate(by_ranks, plan, "messages", "words")
+        candidate = stored.by_messages(by_ranks, plan) or stored.by_messages(by_ranks, _called(plan))
         points += stored.merged(priced, stored.measured(by_ranks, candidate, series, None, plan, _COUNTED))
     best = best_groups(64)
     points.append(Point("best n", "64", model=float(best[0])))
@@ -154,7 +154,7 @@ def _combining(runs: Stored) -> Exhibit:
     others = {ranks: best_groups(ranks) for ranks in (32, 48, 64)}
     best_n = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
     sentence = f"The cheapest groups with the parameters fitted to Table 1, {best_n}; the paper states n = 4."
-    title = "Combining tree with groups of n"
+    title = stored.titled("Combining tree with groups of n", where, points)
     return Exhibit(NAME, "Figure 8", title, _AXES, points, sentence, runs.missing("mpi"), aside=("best n",))
 
 
@@ -165,7 +165,7 @@ def best_groups(ranks: int) -> list[int]:
 
 
 def _table(runs: Stored) -> Exhibit:
-    _, by_ranks = runs.mpi
+    where, by_ranks = runs.mpi
     points = []
     for name, plan in PLANS.items():
         priced = [Point(name, ranks, model=price_us(plan, ranks)) for ranks in (128, 256)]
@@ -188,4 +188,5 @@ def _table(runs: Stored) -> Exhibit:
         f"differ by {ratio:.4g} where the form is linear in the nodes."
     )
     missing = None if any(point.measured for point in points) else f"{COMMANDS['mpi']} --ranks 128,256"
-    return Exhibit(NAME, "Table 1", "Five barriers at 128 and 256 nodes", _AXES, points, sentence, missing)
+    title = stored.titled("Five barriers at 128 and 256 nodes", where, points)
+    return Exhibit(NAME, "Table 1", title, _AXES, points, sentence, missing)

@@ -74,12 +74,11 @@ def _processes(runs: Stored, number: str, title: str, plans: Sequence[str]) -> E
     where, by_ranks = runs.mpi
     model, points = stored.model_of(by_ranks), []
     for plan in plans:
-        candidate = stored.candidate(by_ranks, plan, "messages", "words", "auto")
+        candidate = stored.by_messages(by_ranks, plan)
         points += stored.merged(
             _model(number, plan, plan, _NODES), stored.measured(by_ranks, candidate, plan, model, plan, _COUNTED)
         )
-    title += f" (measured: {where})" if where else ""
-    return _exhibit(number, title, "nodes", points, plans, runs.missing("mpi"))
+    return _exhibit(number, stored.titled(title, where, points), "nodes", points, plans, runs.missing("mpi"))
 
 
 def _exhibit(

@@ -19,7 +19,7 @@ def exhibits(runs: Stored) -> list[Exhibit]:
     points = [Point("time", row.experiment, model=row.seconds) for row in exchange.table()]
     points = with_published(points, NAME, "Table 1")
     for experiment, pes, taken in _measured(runs):
-        points.append(Point(f"{pes} PEs here", experiment, measured=taken.value, low=taken.low, high=taken.high))
+        points.append(Point(f"{pes} PEs", experiment, measured=taken.value, low=taken.low, high=taken.high))
     order = sorted(shmem_published.published().items(), key=lambda item: item[1])
     modelled = sorted((point for point in points if point.model), key=lambda point: point.model or 0)
     same = {order[0][0], order[1][0]} == {modelled[0].x, modelled[1].x}

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -52,9 +52,13 @@ class Stored:
 
     @cached_property
     def mpi(self) -> tuple[str, dict[int, Measurements]]:
-        """The MPI that was measured with most numbers of ranks, and what was measured by ranks."""
-        for (mpi, layout), by_ranks in places.layouts(places.processes(self.samples("mpi"))).items():
-            return f"{mpi}, {layout}", by_ranks
+        """Open MPI, which the papers are about, else the MPI that was measured with most numbers of ranks.
+
+        And what was measured by ranks.
+        """
+        layouts = places.layouts(places.processes(self.samples("mpi")))
+        for mpi, layout in sorted(layouts, key=lambda it: not it[0].startswith("Open MPI")):
+            return f"{mpi}, {layout}", layouts[mpi, layout]
         return "", {}
 
     @cached_property
@@ -125,7 +129,8 @@ def model_of(by_ranks: Mapping[int, Measurements]) -> Model | None:
     """The LogP model of these participants, fitted to dissemination's first points."""
     points = []
     for ranks, measurements in by_ranks.items():
-        known = measurements.find("dissemination", "messages") or measurements.find("dissemination")
+        by_mpi = measurements.place.over != "threads"
+        known = by_messages({ranks: measurements}, "dissemination") if by_mpi else measurements.find("dissemination")
         taken_ns = measurements.time_ns(known)
         points += [] if taken_ns is None else [(ranks, taken_ns)]
     usable = max((measurements.place.processors for measurements in by_ranks.values()), default=None)
@@ -136,6 +141,17 @@ def _fitted(by_ranks: Mapping[int, Measurements], model: Model) -> set[int]:
     """The fewest ranks, and the fewest that share processors."""
     shared = [ranks for ranks in by_ranks if model.processors and ranks > model.processors]
     return {min(by_ranks), min(shared, default=min(by_ranks))}
+
+
+def by_messages(by_ranks: Mapping[int, Measurements], plan: str) -> Candidate | None:
+    """The plan whose signals are the MPI's messages: one that was measured in shared memory is another barrier."""
+    a_rank_a_host = all(measurements.place.hosts == ranks for ranks, measurements in by_ranks.items())
+    return candidate(by_ranks, plan, "messages", *(["auto"] if a_rank_a_host else []))
+
+
+def titled(title: str, where: str, points: Iterable[Point]) -> str:
+    """The title, and with what the points were measured, if any of them was."""
+    return f"{title} (measured: {where})" if any(point.measured is not None for point in points) else title
 
 
 def candidate(by_ranks: Mapping[int, Measurements], name: str, *waits: str) -> Candidate | None:

@@ -67,6 +67,67 @@ def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points
     assert table.missing == "tollbar bench mpi --ranks 128,256"
 
 
+def as_mpi(launch: str, mpi: str) -> str:
+    """The same launch with another MPI."""
+    return launch.replace('"mpi": "Open MPI 4.1.4"', f'"mpi": "{mpi}"')
+
+
+def without(launch: str, *names: str, wait: str = "") -> str:
+    """A launch without what it measured of these barriers, or of all that waited so."""
+    lines = [json.loads(line) for line in launch.splitlines()]
+    kept = [line for line in lines if line.get("name", "") not in names and (line.get("wait") or "-") != wait]
+    return "".join(json.dumps(line) + "\n" for line in kept)
+
+
+def test_another_mpi_s_barrier_never_bears_the_name_of_open_mpi(tmp_path, processes):
+    launches = [processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4, 8)]
+    new_run(tmp_path, "mpi", *(as_mpi(launch, "Intel MPI 2021.19.0") for launch in launches))
+    found = by_number(logp.exhibits(Stored(tmp_path)))
+    assert measured(found["Figure 13"], logp.OPEN_MPI) == {}
+    own = measured(found["Figure 13"], "MPI_Barrier of Intel MPI 2021.19.0")
+    assert {ranks: point.predicted for ranks, point in own.items()} == dict.fromkeys((2, 4, 8))
+    assert found["Figure 13"].title.endswith("(measured: Intel MPI 2021.19.0, one host)")
+
+
+def test_open_mpi_stands_before_an_mpi_that_was_measured_with_more_ranks(tmp_path, processes):
+    other = [as_mpi(processes.ranks_launch(ranks, 1, 1), "Intel MPI 2021.19.0") for ranks in (2, 4, 8)]
+    new_run(tmp_path, "mpi", *other, *(processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4)))
+    assert Stored(tmp_path).mpi[0] == "Open MPI 4.1.4, one host"
+
+
+def test_a_title_names_an_mpi_where_something_was_measured_with_it(tmp_path, processes):
+    plans = ("dissemination", "central", "tournament", "mcs", *(f"combining:{n}" for n in (2, 4)))
+    launches = [without(processes.ranks_launch(ranks, 1, 1), *plans) for ranks in (2, 4, 8)]
+    new_run(tmp_path, "mpi", *launches)  # MPI_Barrier alone
+    here = Stored(tmp_path)
+    for exhibit in (*logp.exhibits(here), *openmp_mpi.exhibits(here)):
+        assert ("measured: Open MPI" in exhibit.title) == (exhibit.counts[2] > 0), exhibit.number
+    assert "measured: Open MPI 4.1.4" in by_number(logp.exhibits(here))["Figure 13"].title
+
+
+def test_a_plan_in_shared_memory_is_not_shown_as_one_of_messages(tmp_path, processes):
+    launches = [without(processes.ranks_launch(ranks, 1, 1), wait="messages") for ranks in (2, 4, 8)]
+    new_run(tmp_path, "mpi", *launches)
+    here = Stored(tmp_path)
+    for number in ("Figure 10", "Figure 11", "Figure 12"):
+        assert by_number(openmp_mpi.exhibits(here))[number].counts[2] == 0
+    assert measured(by_number(logp.exhibits(here))["Figure 13"], "dissemination") == {}
+    # Between hosts there is nothing but messages.
+    new_run(tmp_path, "mpi", *(processes.ranks_launch(ranks, ranks, 1) for ranks in (2, 4, 8)))
+    assert set(measured(by_number(openmp_mpi.exhibits(Stored(tmp_path)))["Figure 10"], "mcs")) == {2, 4, 8}
+
+
+def test_another_barrier_among_threads_is_named(tmp_path, processes):
+    def central(launch: str) -> str:
+        return launch.replace("turnstile/dissemination", "central/dissemination")
+
+    new_run(tmp_path, "hybrid", central(processes.threads_launch(2, 4, 1)))
+    found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
+    for number in ("Figure 13a", "Figure 13b", "Figure 14"):
+        (point,) = [point for point in found[number].points if point.measured]
+        assert point.series.endswith("whose threads meet at central")
+
+
 def test_threads_of_ranks_stand_beside_the_model_with_a_prediction(tmp_path, processes):
     launches = [processes.threads_launch(ranks, threads, 1) for ranks in (2, 4) for threads in (2, 4)]
     new_run(tmp_path, "hybrid", *launches)
