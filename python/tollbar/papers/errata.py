@@ -103,8 +103,8 @@ def _logp() -> Iterator[_Row]:
         _tournament_over_combining(lambda name, n: logp.price_us(logp.PLANS[name], n)),
     )
     about = "n = 4 is the best for an o of so many t = 2o + L, 64 and 256 nodes"
-    yield "4.2", f"{about}, by the price", "any", _best_at_four(_exact)
-    yield "4.2", f"{about}, by its formula", "any", _best_at_four(_full)
+    yield "4.2", f"{about}, by the price", "any", _range(logp.best_at_four(_exact))
+    yield "4.2", f"{about}, by its formula", "any", _range(logp.best_at_four(_full))
     about = "simplified form of the central counter over the price, o < g, 1024 nodes"
     yield "4.1", about, "1", f"{_simplified('central', 1024) / _exact('central', 1024, _SET_B):.3f}"
     lower = max(1 - _exact("combining:4", n) / _full("combining:4", n) for n in _SIZES)
@@ -119,6 +119,10 @@ def _tournament_over_combining(cost: Callable[[str, int], float]) -> str:
     return " and ".join(f"{cost('tournament', n) / cost('combining tree', n):.2f}" for n in (128, 256))
 
 
+def _range(ends: tuple[float, float]) -> str:
+    return " to ".join(f"{end:.2f}" for end in ends)
+
+
 def _full(plan: str, ranks: int, costs: tollbar.LogP = _SET_A) -> float:
     """The paper's formula before it is simplified."""
     form = tollbar.closed_form(tollbar.plan(plan, ranks), costs)
@@ -129,17 +133,6 @@ def _simplified(plan: str, ranks: int) -> float:
     """The simplified form with a gap above the overhead, against what it supposes."""
     form = tollbar.closed_form(tollbar.plan(plan, ranks), _SET_B)
     return form.simplified_us if form else 0.0
-
-
-def _best_at_four(cost: Callable[[str, int, tollbar.LogP], float]) -> str:
-    """The o, in steps of t / 20, for which no group is cheaper than four."""
-    good = [n for n in range(1, 11) if all(_four_is_best(n, ranks, cost) for ranks in (64, 256))]
-    return f"{good[0] / 20:.2f} to {good[-1] / 20:.2f}" if good else "none"
-
-
-def _four_is_best(o: int, ranks: int, cost: Callable[[str, int, tollbar.LogP], float]) -> bool:
-    costs = tollbar.LogP(L=20 - 2 * o, o=o, g=0)
-    return min(cost(f"combining:{n}", ranks, costs) for n in range(2, 17)) == cost("combining:4", ranks, costs)
 
 
 def _multiprogramming() -> Iterator[_Row]:

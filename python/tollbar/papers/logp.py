@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import tollbar
@@ -162,6 +162,17 @@ def best_groups(ranks: int) -> list[int]:
     """The n with the least price."""
     prices = {n: round(price_us(f"combining:{n}", ranks), 6) for n in range(2, ranks + 1)}
     return [n for n, price in prices.items() if price == min(prices.values())]
+
+
+def best_at_four(cost: Callable[[str, int, tollbar.LogP], float]) -> tuple[float, float]:
+    """The least and the greatest o, in steps of t / 20 with t = 2o + L, for which no group is cheaper than four."""
+    good = [n / 20 for n in range(1, 11) if all(_four_is_best(n, ranks, cost) for ranks in (64, 256))]
+    return good[0], good[-1]
+
+
+def _four_is_best(o: int, ranks: int, cost: Callable[[str, int, tollbar.LogP], float]) -> bool:
+    costs = tollbar.LogP(L=20 - 2 * o, o=o, g=0)
+    return min(cost(f"combining:{n}", ranks, costs) for n in range(2, 17)) == cost("combining:4", ranks, costs)
 
 
 def _table(runs: Stored) -> Exhibit:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import tollbar
 from tollbar.papers import errata, logp, nic, published
 from tollbar.papers.exhibit import printed
 
@@ -71,3 +72,17 @@ def test_every_number_in_the_words_of_the_page_is_computed_or_printed(rows):
     told = set(re.findall(r"(?<![\d.])\d+\.\d+(?![\d.]*\d)", words))
     assert told - known == set()
     assert len(told) > 20
+
+
+def test_three_pages_have_one_range_in_which_four_is_the_best_group():
+    """A step on either side another group is cheaper: at 0.35 three."""
+
+    def price(plan: str, ranks: int, costs: tollbar.LogP) -> float:
+        return tollbar.price(tollbar.plan(plan, ranks), costs).last_us
+
+    low, high = logp.best_at_four(price)
+    beyond = tollbar.LogP(L=6, o=7, g=0)
+    assert price("combining:3", 64, beyond) < price("combining:4", 64, beyond)
+    assert f"from {low:.2f} t to {high:.2f} t" in PAGE.read_text()
+    for page in ("algorithms/combining.md", "how-to/predict.md"):
+        assert f"{low:.2f} to {high:.2f} of" in (PAGE.parent / page).read_text(), page
