@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tollbar
 from tollbar.cli import arguments
@@ -19,6 +19,11 @@ WAITINGS = ("spin", "smart", "naive")
 _ANY = arguments.number(int, 0, what="number")
 _THREADS = arguments.number(int, 1, 1 << 20, "number of threads")
 _PROFILE = {"thread": _ANY, "compute_us": arguments.microseconds}
+#: What a recorded thread does, and how the value of that is read; a barrier has none.
+_EVENTS: dict[str, arguments.Reader] = {
+    "compute": arguments.microseconds, "send": _ANY, "receive": _ANY, "barrier": lambda text: 0,
+}  # fmt: skip
+_EVENT: dict[str, arguments.Reader] = {"thread": _ANY, "event": arguments.one_of(tuple(_EVENTS)), "value": str}
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
     """For each run without regard to processors, its applications. Raises WrongUse for an option that no
     application takes."""
     recorded = isinstance(args.compute, Path)
-    profile = read_profile(args.compute) if recorded else []
+    profile = read_profile(args.compute) if recorded else Profile()
     for key in _KEYS:
         option = getattr(args, key, None) is not None and key not in ("cpus", "arrival")
         each_has = [key in pairs for pairs in args.application]
@@ -130,7 +135,7 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
     ]
 
 
-def _application(given: Mapping[str, Any], profile: list[list[float]]) -> Described:
+def _application(given: Mapping[str, Any], profile: Profile) -> Described:
     waiting, _, yields = given["waiting"].partition(":")
     where, processor_of = given["placement"]
     compute_us, variation = given["compute"]
@@ -147,18 +152,48 @@ def _application(given: Mapping[str, Any], profile: list[list[float]]) -> Descri
         processor_of=list(processor_of),
         processors=given["cpus"],
         yields=int(yields or 0),
-        profile_us=profile,
+        profile_us=profile.times_us,
+        events=profile.events,
     )
-    threads, computing = (len(profile), None) if profile else (given["ranks"], compute_us)
+    recorded = len(profile.times_us) or len(profile.events)
+    threads, computing = (recorded, None) if recorded else (given["ranks"], compute_us)
     return Described(application, given["barrier"], given["waiting"], where, threads, computing, variation > 0)
 
 
-def read_profile(path: Path) -> list[list[float]]:
-    """The computing times of each thread. Raises WrongUse that names the line and the column."""
-    times: dict[int, list[float]] = {}
-    for _, row in arguments.read_csv(path, arguments.read_text(path), _PROFILE):
-        times.setdefault(row["thread"], []).append(row["compute_us"])
-    missing = next(thread for thread in itertools.count() if thread not in times)
-    if missing < len(times):
-        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(times)}")
-    return [times[thread] for thread in sorted(times)]
+@dataclass(frozen=True)
+class Profile:
+    """A recorded program: the computing times of each thread, or everything that each thread does."""
+
+    times_us: list[list[float]] = field(default_factory=list)
+    events: list[list[tuple[str, float]]] = field(default_factory=list)
+
+
+def read_profile(path: Path) -> Profile:
+    """The threads of a recorded program. Raises WrongUse that names the line and the column."""
+    text = arguments.read_text(path)
+    if "event" not in text.partition("\n")[0]:
+        rows = arguments.read_csv(path, text, _PROFILE)
+        return Profile(_by_thread(path, ((row["thread"], row["compute_us"]) for _, row in rows)))
+    events = arguments.read_csv(path, text, _EVENT)
+    return Profile(events=_by_thread(path, (_event(path, line, row) for line, row in events)))
+
+
+def _event(path: Path, line: int, row: Mapping[str, Any]) -> tuple[int, tuple[str, float]]:
+    try:
+        return row["thread"], (row["event"], _EVENTS[row["event"]](row["value"]))
+    except argparse.ArgumentTypeError as error:
+        raise WrongUse(f"{path}: line {line}, column value: {error}") from None
+
+
+_What = TypeVar("_What")
+
+
+def _by_thread(path: Path, rows: Iterable[tuple[int, _What]]) -> list[list[_What]]:
+    """What each thread does, in the order of the file."""
+    threads: dict[int, list[_What]] = {}
+    for thread, what in rows:
+        threads.setdefault(thread, []).append(what)
+    missing = next(thread for thread in itertools.count() if thread not in threads)
+    if missing < len(threads):
+        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(threads)}")
+    return [threads[thread] for thread in sorted(threads)]

@@ -144,7 +144,8 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
 
 _KERNELS = """\
 waiting: smart yields where another local thread can go on; under a fair kernel it sleeps, after N yields
-computing: US~S varies by the share S; a FILE is a recorded program: thread,compute_us
+computing: US~S varies by the share S; a FILE is a recorded program: thread,compute_us or thread,event,value
+           (compute US, send THREAD, receive THREAD, barrier)
 runs: each combination of plan, waiting, CPUs and computing; one application unless --application says more
 
 kernels, with times in us:
