@@ -149,6 +149,12 @@ def _multiprogramming() -> Iterator[_Row]:
     yield "body", "the same with Q for T, ms", f"{quantum_ms * share:.1f}", f"{simulated:.1f}"
     two = sum(multiprogramming.quanta_of_pair(a, b) > 1.5 for a, b in combinations(range(16), 2))
     yield "footnote 4", "pairs on one processor for which a tree takes 2 quanta", "all 120", f"{two} of 120"
+    # Thread i on processor i mod P: the last thread shares the first one's. Then two pairs, each unlucky.
+    for threads, groups in ((64, [(0, 63)]), (256, [(0, 255)]), (64, [(0, 1), (5, 21)])):
+        on = f"{' and '.join(map(str, groups))} on one processor{' each' * (len(groups) > 1)}"
+        about = f"quanta of a tree of {threads} threads, {on}, T < Q"
+        by_text, taken = multiprogramming.quanta_by_text(threads), multiprogramming.quanta_of_groups(threads, *groups)
+        yield "body", about, f"{by_text}", f"{taken:.0f}"
     smallest = multiprogramming.SMALLEST
     most = multiprogramming.overhead_pct("tree", smallest)
     about = f"percentage of the time that is overhead, at {smallest} switches"

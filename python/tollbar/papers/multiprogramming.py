@@ -85,11 +85,18 @@ def overhead_pct(
 
 def quanta_of_pair(one: int, other: int) -> float:
     """Quanta a barrier of a spinning tree if these two threads share a processor and the others sit alone."""
-    processor_of = [0] * THREADS
-    for processor, thread in enumerate((t for t in range(THREADS) if t not in (one, other)), start=1):
-        processor_of[thread] = processor
+    return quanta_of_groups(THREADS, (one, other))
+
+
+def quanta_of_groups(threads: int, *groups: tuple[int, ...]) -> float:
+    """Quanta a barrier of a spinning tree whose threads share processors in these groups and else sit alone."""
+    processor_of = [0] * threads
+    shared = {thread: number for number, group in enumerate(groups) for thread in group}
+    alone = iter(range(len(groups), threads))
+    for thread in range(threads):
+        processor_of[thread] = shared[thread] if thread in shared else next(alone)
     application = tollbar.SchedulerApplication(
-        threads=THREADS,
+        threads=threads,
         compute_us=1000,
         barrier="tree",
         waiting="spin",
@@ -97,10 +104,16 @@ def quanta_of_pair(one: int, other: int) -> float:
         placement="given",
         processor_of=processor_of,
     )
+    processors = threads - sum(len(group) - 1 for group in groups)
     outcome = tollbar.simulate_scheduler(
-        [application], processors=THREADS - 1, quantum_us=1000 * QUANTUM_MS, switch_us=0
+        [application], processors=processors, quantum_us=1000 * QUANTUM_MS, switch_us=0
     )
     return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)
+
+
+def quanta_by_text(threads: int) -> int:
+    """ceil(log4 P) ceil(T / Q) of the text, with T below Q."""
+    return next(levels for levels in range(threads) if 4**levels >= threads)
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:

@@ -32,6 +32,7 @@ def found(rows: list[errata.Erratum], about: str) -> list[tuple[str, str]]:
         ("tournament over combining", [("0.91 and 1.01", "0.95 and 0.94")]),
         ("N T (2R-1)/R", [("18.0", "30.0")]),
         ("takes 2 quanta", [("all 120", "48 of 120")]),
+        ("quanta of a tree of", [("3", "2"), ("4", "2"), ("3", "4")]),
         ("16 nodes: 216.70 / 105.37", [("2.09", "2.057")]),
         ("0.90 over 0.50", [("5.000", "9.000")] * 4),
         ("largest factor", [("1.93", "1.62")]),
