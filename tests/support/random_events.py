@@ -5,25 +5,27 @@ from __future__ import annotations
 
 import random
 
-from random_programs import BETWEEN_GROUPS, FAULTS, KINDS, WORLD, Comm, Step
+from random_programs import AS_CHANCE_HAS_IT, BETWEEN_GROUPS, FAULTS, KINDS, WORLD, Comm, Size, Step
 
 
 class Events:
     """Adds steps to a program: an event is a step, or some, of each rank that takes part. In the order of events every
     step needs only earlier ones, so that a program without a fault ends."""
 
-    def __init__(self, seed: int, fault: bool, slow_ms: int = 0, mpi: str = "mpich") -> None:
+    def __init__(self, seed: int, mpi: str, slow_ms: int = 0, size: Size = AS_CHANCE_HAS_IT) -> None:
         self.chance = random.Random(seed)
-        self.seed, self.slow_ms = seed, slow_ms
+        self.seed, self.slow_ms, self.size = seed, slow_ms, size
         self.counts_inits = mpi == "mpich"  # Open MPI 4 has other names for calls that make persistent ones
         self.ranks = self.chance.choice((2, 2, 3, 3, 4, 4, 5, 6, 8))
+        self.ranks = min(self.ranks, size.ranks or self.ranks)
         self.steps: list[Step] = []
         self.comms = [Comm(WORLD, tuple(range(self.ranks)))]
         self.live = [self.comms[0]]
+        self.kept: list[Comm] = []  #: by threads, and not freed yet
         self.pending: dict[tuple[int, int], list[tuple[int, Step]]] = {}
         self.numbers = {"slot": 0, "lane": 0, "salt": 0, "tag": 0}
         self.with_threads = self.chance.random() < 0.5
-        self.fault = self.chance.choice(list(FAULTS)) if fault else ""
+        self.fault = "" if slow_ms else self.chance.choice(list(FAULTS))
 
     def next(self, what: str) -> int:
         self.numbers[what] += 1

@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import random
+
 from random_events import Events
-from random_programs import FAULTS, KINDS, NEVER, ROOTED, SPARE, WORLD, Comm, Program, Step
+from random_programs import FAULTS, KINDS, NEVER, NOWHERE, ROOTED, SPARE, WORLD, Comm, Program, Step
+
+#: The share of events after which a rank is slow.
+SLOW = 0.06
 
 
 class Maker(Events):
@@ -12,12 +17,9 @@ class Maker(Events):
 
     def make(self) -> Program:
         self.create("dup", self.comms[WORLD], keep=False)
-        for _ in range(self.chance.randint(8, 40)):
-            self.event(self.chance.choice(self.live), {})
-            if self.slow_ms and self.chance.random() < 0.15:
-                self.outside(self.chance.randrange(self.ranks), 0, self.chance.randint(1, self.slow_ms))
-        for rank in range(self.ranks):
-            self.settle(rank, 0)
+        for piece in self.size.pieces:
+            self.chance = random.Random(f"{self.seed} {piece}")
+            self.piece()
         ends = [
             self.add(rank, 0, "finalize", comm=self.comms[WORLD], call="Finalize", counts=True)
             for rank in range(self.ranks)
@@ -25,7 +27,22 @@ class Maker(Events):
         for step in ends:
             step.needs(set(ends), set())
         astray = self.go_astray() if self.fault else None
-        return Program(self.seed, self.ranks, self.steps, self.comms, self.fault, astray)
+        return Program(self.seed, self.ranks, self.steps, self.comms, self.fault, astray, self.counts_inits)
+
+    def piece(self) -> None:
+        """Some events; afterwards all is as before."""
+        events = self.chance.randint(8, 40)
+        for _ in range(min(events, self.size.events or events)):
+            self.event(self.chance.choice(self.live), {})
+            if self.slow_ms and self.chance.random() < SLOW:
+                self.outside(self.chance.randrange(self.ranks), 0, self.chance.randint(1, self.slow_ms))
+        for rank in range(self.ranks):
+            self.settle(rank, 0)
+        if self.size.pieces != (0,):
+            self.live = [self.comms[WORLD], *self.kept, *self.live[1:]]
+            self.kept = []
+            for comm in self.live[1:]:
+                self.free(comm, {})
 
     def event(self, comm: Comm, lanes: dict[int, int]) -> None:
         """One of the things that ranks of a communicator do together, in these lanes of theirs."""
@@ -80,7 +97,7 @@ class Maker(Events):
                 0,
                 way,
                 comm.number,
-                new.number if new else 511,
+                new.number if new else NOWHERE,
                 *slot,
                 *numbers[rank],
                 comm=comm,
@@ -174,7 +191,7 @@ class Maker(Events):
 
     def in_threads(self, comm: Comm, _: dict[int, int]) -> None:
         """Threads of the members of a communicator, each set of them on one of its own; their ranks go on meanwhile."""
-        if comm.groups or self.numbers["lane"] > 150:
+        if comm.groups or self.numbers["lane"] > 4000:
             return
         sets = self.chance.choice((1, 1, 2, 3, 9)) if len(comm.members) < 4 else self.chance.choice((1, 2))
         own = [self.create("dup", comm, keep=False)[0] for _ in range(sets)]
@@ -199,6 +216,8 @@ class Maker(Events):
             if self.chance.random() < 0.7:
                 for rank in each.members:
                     self.add(rank, 0, "free", each.number, comm=each, call="Comm_free")
+            else:
+                self.kept.append(each)
 
     def go_astray(self) -> Step:
         meets = [

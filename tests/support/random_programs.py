@@ -5,6 +5,7 @@ of others before it can end, and at most one fault. A number gives the whole pro
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 KINDS = (
     "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall", "Scan", "Exscan",
@@ -18,8 +19,20 @@ FAULTS = {
     "meets": ("Barrier",), "receives": ("Recv",), "sends": ("Ssend",), "awaits": ("Wait",), "tests": ("Test",),
     "probes": ("Iprobe",), "another call": (), "another root": (),
 }  # fmt: skip
-WORLD, SPARE = 0, 1
+WORLD, SPARE, NOWHERE = 0, 1, (1 << 13) - 1
 NEVER = "never"
+
+
+@dataclass(frozen=True)
+class Size:
+    """The most that a program may have, where it is less than chance has it."""
+
+    ranks: int = 0
+    events: int = 0
+    pieces: tuple[int, ...] = (0,)  #: programs that follow each other in one job
+
+
+AS_CHANCE_HAS_IT = Size()
 
 
 @dataclass(eq=False)
@@ -61,6 +74,28 @@ class Step:
         self.needs(other.begun_before["most"], other.begun_before["least"])
 
     @property
+    def makes(self) -> str:
+        """The name of the communicator that it makes, or frees."""
+        at = {"free": 0, "inter": 1, "merge": 1, "dup": 1, "idup": 1, "split": 1, "cart": 1, "create": 1, "group": 1}
+        return f"c{self.numbers[at[self.word]]}" if self.word in at else ""
+
+    @property
+    def calls(self) -> set[str]:
+        """The calls that it makes, one after the other."""
+        return {self.call, "Recv"} if self.call in ("Probe", "Iprobe") and self.word == "receive" else {
+            self.call, *(("Mrecv",) if self.call == "Mprobe" else ())
+        }  # fmt: skip
+
+    @property
+    def partners(self) -> set[int]:
+        """The ranks whose messages it sends or gets, or waits for; -1: it waits for something else."""
+        if self.word == "wait":
+            return {rank for step in self.waits_for for rank in step.partners}
+        at = {"send": (1,), "receive": (1,), "swap": (1, 2)}.get(self.word, ())
+        at = (1,) if self.word.startswith("astray") and self.call not in ("", "Barrier") else at
+        return {self.comm.members[self.numbers[index]] for index in at} if at and self.comm else {-1}
+
+    @property
     def line(self) -> str:
         return " ".join(map(str, (self.rank, self.lane, self.word, *self.numbers)))
 
@@ -73,6 +108,12 @@ class Program:
     comms: list[Comm]
     fault: str
     astray: Step | None  #: the step at which a rank goes astray
+    counts_inits: bool  #: a persistent call's, as collective calls
+
+    @cached_property
+    def final(self) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+        """The fewest and the most steps that each lane has ended when nothing moves any more."""
+        return self.stands("most"), self.stands("least")
 
     @property
     def threads(self) -> bool:
