@@ -275,6 +275,13 @@ def test_in_the_wrong_mpi_the_library_names_the_right_one_and_watches_nothing(st
     assert line.endswith("preload libtollbar_mpi_watch_mpich.so; its calls are not watched")
 
 
+def test_a_call_that_the_mpi_has_not_is_refused_and_no_crash(start):
+    load = ["env", f"LD_PRELOAD={library(open_door('mpich'))}"]
+    outcome = start(open_door("openmpi"), 2, "weak_name", opened=load, TOLLBAR_TIMEOUT="1").finish()
+    assert (outcome.code, outcome.said.count("refused\n")) == (0, 2), outcome.said
+    assert "tollbar: MPI_Comm_create_from_group is not in this MPI, and the program took a hook for it" in outcome.said
+
+
 @pytest.mark.parametrize("ahead", [True, False])
 def test_a_tool_sees_its_calls_ahead_and_behind(watch, door, programs, ahead):
     tool = programs.get("plugin_tool", door.compiler)

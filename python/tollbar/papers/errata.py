@@ -149,8 +149,19 @@ def _multiprogramming() -> Iterator[_Row]:
     yield "body", "the same with Q for T, ms", f"{quantum_ms * share:.1f}", f"{simulated:.1f}"
     two = sum(multiprogramming.quanta_of_pair(a, b) > 1.5 for a, b in combinations(range(16), 2))
     yield "footnote 4", "pairs on one processor for which a tree takes 2 quanta", "all 120", f"{two} of 120"
-    most = multiprogramming.overhead_pct("tree", 0.5)
-    yield "Figure 4", "percentage of the time that is overhead, at most", "100", f"{most:.0f}"
+    # Thread i on processor i mod P: the last thread shares the first one's. Then two pairs, each unlucky.
+    for threads, groups in ((64, [(0, 63)]), (256, [(0, 255)]), (64, [(0, 1), (5, 21)])):
+        on = f"{' and '.join(map(str, groups))} on one processor{' each' * (len(groups) > 1)}"
+        about = f"quanta of a tree of {threads} threads, {on}, T < Q"
+        by_text, taken = multiprogramming.quanta_by_text(threads), multiprogramming.quanta_of_groups(threads, *groups)
+        yield "body", about, f"{by_text}", f"{taken:.0f}"
+    smallest = multiprogramming.SMALLEST
+    most = multiprogramming.overhead_pct("tree", smallest)
+    about = f"percentage of the time that is overhead, at {smallest} switches"
+    yield "Figure 4", about, "at most 100", f"{most:.0f}"
+    for switches in (smallest, smallest / 2):
+        about = f"largest overheads of both, if the shortest computing is {switches} switches"
+        yield "Figures 4, 5", about, "158 and 30 %", multiprogramming.largest(switches)
     bare = multiprogramming.overhead_pct("tree", 20, barrier_switches=0)
     yield "Figure 4", "tree at 20 switches, a barrier that costs nothing, %", "below 10", f"{bare:.1f}"
     block = multiprogramming.overhead_pct("tree", 20, placement="block")

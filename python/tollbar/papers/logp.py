@@ -105,7 +105,7 @@ def _candidate(by_ranks: Mapping[int, Measurements], name: str) -> Candidate | N
 
 
 def _called(plan: str) -> str:
-    """What measuring programs call that plan: the default by its name alone."""
+    """The name that measuring programs give that plan: the default by its name alone."""
     return plan.removesuffix(":4")
 
 

@@ -11,7 +11,7 @@ from functools import cache
 import tollbar
 from tollbar.models import quanta
 from tollbar.papers import histories, multiprogramming_measured
-from tollbar.papers.exhibit import Axes, Exhibit, Point, at, with_published
+from tollbar.papers.exhibit import Axes, Exhibit, Point, at, printed, with_published
 from tollbar.papers.stored import Stored
 
 NAME = "multiprogramming"
@@ -26,7 +26,9 @@ POLICIES = ("naive", "smart")
 THREADS = 16
 _SPUN, _BLOCKED = 500, 60  # barriers a run: theirs, and enough where nothing depends on quanta
 COMPUTE_MS = (0.5, 1, 2, 4, 6, 8, 9.9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 26, 30, 34, 38)
-_SWITCHES = (0.25, 0.5, 1, 2, 4, 7, 10, 14, 20, 30, 50)
+#: The first stands for "extreme cases" and "below one context switch", for which the text has no computing time.
+SMALLEST = 0.5
+_SWITCHES = (SMALLEST, 1, 2, 4, 7, 10, 14, 20, 30, 50)
 _PROCESSORS = tuple(range(1, 17))
 _TIMES = Axes("ms of computing between barriers", "ms a barrier", log_x=False, log_y=False)
 _SHARES = Axes("computing between barriers, in context switches", "% over 16 / P times the time on 16", log_y=False)
@@ -83,11 +85,18 @@ def overhead_pct(
 
 def quanta_of_pair(one: int, other: int) -> float:
     """Quanta a barrier of a spinning tree if these two threads share a processor and the others sit alone."""
-    processor_of = [0] * THREADS
-    for processor, thread in enumerate((t for t in range(THREADS) if t not in (one, other)), start=1):
-        processor_of[thread] = processor
+    return quanta_of_groups(THREADS, (one, other))
+
+
+def quanta_of_groups(threads: int, *groups: tuple[int, ...]) -> float:
+    """Quanta a barrier of a spinning tree whose threads share processors in these groups and else sit alone."""
+    processor_of = [0] * threads
+    shared = {thread: number for number, group in enumerate(groups) for thread in group}
+    alone = iter(range(len(groups), threads))
+    for thread in range(threads):
+        processor_of[thread] = shared[thread] if thread in shared else next(alone)
     application = tollbar.SchedulerApplication(
-        threads=THREADS,
+        threads=threads,
         compute_us=1000,
         barrier="tree",
         waiting="spin",
@@ -95,10 +104,16 @@ def quanta_of_pair(one: int, other: int) -> float:
         placement="given",
         processor_of=processor_of,
     )
+    processors = threads - sum(len(group) - 1 for group in groups)
     outcome = tollbar.simulate_scheduler(
-        [application], processors=THREADS - 1, quantum_us=1000 * QUANTUM_MS, switch_us=0
+        [application], processors=processors, quantum_us=1000 * QUANTUM_MS, switch_us=0
     )
     return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)
+
+
+def quanta_by_text(threads: int) -> int:
+    """ceil(log4 P) ceil(T / Q) of the text, with T below Q."""
+    return next(levels for levels in range(threads) if 4**levels >= threads)
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:
@@ -186,19 +201,30 @@ def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
     points += [Point(other, x, model=overhead_pct(barrier, x, _other(policy))) for x in _SWITCHES]
     points = with_published(points, NAME, number)
     overheads, other_overheads = (
-        ", ".join(f"{at(points, series, x).model:.3g} % at {x:g}" for x in (0.5, 4, 20)) for series in (barrier, other)
+        ", ".join(f"{at(points, series, x).model:.3g} % at {x:g}" for x in (SMALLEST, 4, 20))
+        for series in (barrier, other)
     )
+    most = f"{printed(NAME, 'Figure 4', 'tree', SMALLEST).value:g} and "
+    most += f"{printed(NAME, 'Figure 5', 'combination', SMALLEST).value:g} %"
     why = {
         "naive": "a yield to the next thread of the processor, which section 3.4 describes,",
         "smart": "a yield to a thread that can go on, which section 3.4 does not describe,",
     }[policy]
     sentence = (
         f"Threads placed i mod P, a barrier of {BARRIER_SWITCHES} switches and {why} give {overheads} "
-        f"switches of computing; the {_other(policy)} yield gives {other_overheads}."
+        f"switches of computing; the {_other(policy)} yield gives {other_overheads}. The text has no computing "
+        f"time for its largest overheads, {most}; at {SMALLEST:g} and {SMALLEST / 2:g} switches the model has "
+        f"{largest(SMALLEST)} and {largest(SMALLEST / 2)}."
     )
     points += multiprogramming_measured.overhead(runs, barrier)
     title = f"Overhead of blocking {barrier} barriers: 16 threads on 8 processors"
     return Exhibit(NAME, number, title, _SHARES, points, sentence, runs.missing("crowd"))
+
+
+def largest(switches: float) -> str:
+    """The overheads of Figures 4 and 5 at so short a computing time."""
+    four = overhead_pct("tree", switches, POLICY["Figure 4"])
+    return f"{four:.0f} and {overhead_pct('combination', switches, POLICY['Figure 5']):.0f} %"
 
 
 def _fewer() -> Exhibit:

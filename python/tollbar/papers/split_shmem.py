@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from tollbar.data.statistics import Interval
+from tollbar.data.places import Measurements
 from tollbar.models import exchange, shmem_published
 from tollbar.models.shmem_published import EXPERIMENTS, ITERATIONS, OTHERS
 from tollbar.papers import stored
@@ -18,8 +19,7 @@ NAME = "split-shmem"
 def exhibits(runs: Stored) -> list[Exhibit]:
     points = [Point("time", row.experiment, model=row.seconds) for row in exchange.table()]
     points = with_published(points, NAME, "Table 1")
-    for experiment, pes, taken in _measured(runs):
-        points.append(Point(f"{pes} PEs", experiment, measured=taken.value, low=taken.low, high=taken.high))
+    points += [replace(taken, series=f"{taken.x} PEs", x=taken.series) for taken in _measured(runs)]
     order = sorted(shmem_published.published().items(), key=lambda item: item[1])
     modelled = sorted((point for point in points if point.model), key=lambda point: point.model or 0)
     same = {order[0][0], order[1][0]} == {modelled[0].x, modelled[1].x}
@@ -36,12 +36,38 @@ def exhibits(runs: Stored) -> list[Exhibit]:
     ]
 
 
-def _measured(runs: Stored) -> Iterator[tuple[str, int, Interval]]:
-    """Each experiment, the number of PEs, and the seconds of as many iterations as in the paper."""
+#: The row from which the model has what an iteration takes besides its split barrier.
+_FITTED = "dissemination (puts)"
+
+
+def _measured(runs: Stored) -> Iterator[Point]:
+    """Each experiment over the PEs: the seconds of as many iterations as in the paper.
+
+    The prediction adds what the barrier takes alone to the rest of an iteration, as the model does.
+    """
     for experiment in (*EXPERIMENTS, *OTHERS):
         for pes, measured in runs.shmem.items():
             if taken := measured.median(experiment.barrier, "exchange_ns"):
-                yield experiment.name, pes, taken.times(ITERATIONS / 1e9)
+                rest_ns, alone_ns = _rest_ns(measured), measured.time_ns(experiment.barrier)
+                known = rest_ns is not None and alone_ns is not None and experiment.barrier != _FITTED
+                yield Point(
+                    experiment.name,
+                    pes,
+                    measured=taken.value * _SECONDS,
+                    low=taken.low and taken.low * _SECONDS,
+                    high=taken.high and taken.high * _SECONDS,
+                    predicted=((rest_ns or 0) + (alone_ns or 0)) * _SECONDS if known else None,
+                )
+
+
+#: Seconds of all iterations, for each nanosecond of one.
+_SECONDS = ITERATIONS / 1e9
+
+
+def _rest_ns(measured: Measurements) -> float | None:
+    """An iteration here without its split barrier."""
+    whole, alone_ns = measured.median(_FITTED, "exchange_ns"), measured.time_ns(_FITTED)
+    return None if whole is None or alone_ns is None else max(0.0, whole.value - alone_ns)
 
 
 #: Barriers whose signals differ in kind.
@@ -58,11 +84,7 @@ def _over_pes(runs: Stored) -> Exhibit:
             for row in exchange.table(pes)
             if row.experiment in _KINDS
         ]
-    points += [
-        Point(experiment, pes, measured=taken.value, low=taken.low, high=taken.high)
-        for experiment, pes, taken in _measured(runs)
-        if experiment in _KINDS
-    ]
+    points += [taken for taken in _measured(runs) if taken.series in _KINDS]
     few, many = exchange.exchange(_PES[0]), exchange.exchange(_PES[-1])
     sentence = (
         f"Without its split barrier an iteration takes {few.all_us:.0f} us between {_PES[0]} PEs and "

@@ -2,11 +2,12 @@
 """The errata: rows that are computed, and a page whose numbers are theirs."""
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 import tollbar
-from tollbar.papers import errata, logp, nic, published
+from tollbar.papers import errata, logp, multiprogramming, nic, published
 from tollbar.papers.exhibit import printed
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "errata.md"
@@ -31,6 +32,7 @@ def found(rows: list[errata.Erratum], about: str) -> list[tuple[str, str]]:
         ("tournament over combining", [("0.91 and 1.01", "0.95 and 0.94")]),
         ("N T (2R-1)/R", [("18.0", "30.0")]),
         ("takes 2 quanta", [("all 120", "48 of 120")]),
+        ("quanta of a tree of", [("3", "2"), ("4", "2"), ("3", "4")]),
         ("16 nodes: 216.70 / 105.37", [("2.09", "2.057")]),
         ("0.90 over 0.50", [("5.000", "9.000")] * 4),
         ("largest factor", [("1.93", "1.62")]),
@@ -86,3 +88,18 @@ def test_three_pages_have_one_range_in_which_four_is_the_best_group():
     assert f"from {low:.2f} t to {high:.2f} t" in PAGE.read_text()
     for page in ("algorithms/combining.md", "how-to/predict.md"):
         assert f"{low:.2f} to {high:.2f} of" in (PAGE.parent / page).read_text(), page
+
+
+def test_footnote_4_has_as_many_pairs_in_one_tree_and_across_both_as_the_page_says():
+    def above(thread: int, children: int) -> set[int]:
+        return {thread} | (above((thread - 1) // children, children) if thread else set())
+
+    pairs = list(combinations(range(16), 2))
+    slow = {pair for pair in pairs if multiprogramming.quanta_of_pair(*pair) > 1.5}
+    in_a_tree = {(a, b) for a, b in pairs if a in above(b, 4) or a in above(b, 2)}
+    assert in_a_tree < slow
+    across = ", ".join(str(pair) for pair in sorted(slow - in_a_tree))
+    assert (len(slow), len(in_a_tree), across) == (48, 44, "(1, 2), (2, 3), (2, 4), (3, 6)")
+    told = PAGE.read_text()
+    assert "In 44 of the 48" in told
+    assert across.replace(", (3, 6)", " and (3, 6)") in told

@@ -167,6 +167,16 @@ def test_figures_of_blocking_barriers_have_both_ways_to_yield(made):
     assert similar == {f"{way} yield on {p}" for p in (8, 4, 2, 1) for way in ("naive", "smart")}
 
 
+def test_figures_4_and_5_begin_at_one_computing_time_and_no_point_is_above_its_bound(made):
+    shortest = {}
+    for number, barrier, bound in ((4, "tree", 158), (5, "combination", 30)):
+        rows = [row for row in table(made, "multiprogramming", f"Figure {number}") if row["series"] == barrier]
+        shortest[number] = min(float(row["x"]) for row in rows)
+        assert max(float(row["model"]) for row in rows) <= bound
+    assert shortest == {4: 0.5, 5: 0.5}
+    assert (multiprogramming.largest(0.5), multiprogramming.largest(0.25)) == ("152 and 17 %", "196 and 22 %")
+
+
 @pytest.mark.parametrize(
     ("waiting", "expected"), [("naive", (37.7, 35.5, 36.4, 35.6)), ("smart", (37.4, 19.4, 18.9, 14.0))]
 )

@@ -2,13 +2,17 @@
 """What stored runs put into the exhibits: medians beside predictions, in the figures they belong to."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import fake_program
 import pytest
 import replay_mpi
+import replay_shmem
 from tollbar.data import results
 from tollbar.machine import facts as machine
-from tollbar.papers import logp, multiprogramming, openmp_mpi
+from tollbar.papers import logp, multiprogramming, openmp_mpi, split_shmem
 from tollbar.papers.exhibit import Exhibit, Point
 from tollbar.papers.stored import Stored, model_of
 
@@ -150,6 +154,28 @@ def test_crowds_stand_in_the_figure_of_their_shape(tmp_path, replay_crowd):
     assert all(point.predicted for point in spun.values())
     names = {point.series.partition(",")[0] for point in found["Figure 5"].points if point.measured}
     assert names == {"combination (park)"}
+
+
+def test_the_exchange_is_predicted_from_the_row_of_the_puts_and_each_barrier_alone(tmp_path):
+    def text(program: str) -> str:
+        flags = ["--rounds", "2", "--seed", "1", "--placement", "free", "--iterations", "100"]
+        words = [sys.executable, "-S", replay_shmem.__file__, program, *flags]
+        return subprocess.check_output(words, env={"PES": "4", "TOLLBAR_TUNING": "", "PATH": ""}, text=True)
+
+    folder = results.new_run(tmp_path, "shmem")
+    results.write_environment(folder, machine.facts() | {"kind": "shmem"})
+    for program in ("tollbar-bench-shmem", "tollbar-bench-dsde"):
+        results.write_launch(folder, 0, program, text(program))
+    found = by_number(split_shmem.exhibits(Stored(tmp_path)))
+    here = {point.x: point for point in found["Table 1"].points if point.measured is not None}
+    assert {point.series for point in here.values()} == {"4 PEs"}
+    alone_us = fake_program.floor_ns(4, replay_shmem.PAIR_NS, replay_shmem.SWITCH_NS) / 1e3
+    puts, amos = here["64-bit Puts"], here["32-bit AMOs"]
+    assert puts.predicted is None  # it is where the rest comes from
+    assert 1e3 * amos.predicted == pytest.approx(max(0, 1e3 * puts.measured - alone_us) + 5 * alone_us, rel=0.02)
+    assert here["messages, Issend and Ibarrier (NBX)"].predicted is None  # nothing measures that barrier alone
+    (over,) = [p for p in found["Table 1 over PEs"].points if p.series == "32-bit AMOs" and p.measured]
+    assert over.predicted == amos.predicted
 
 
 def test_the_newest_run_over_each_transport_counts(tmp_path):

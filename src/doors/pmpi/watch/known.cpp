@@ -13,6 +13,7 @@
 
 #include "base/environment.h"
 #include "base/fnv.hpp"
+#include "base/say.h"
 #include "transports/mpi/host_mpi.h"
 
 #include <algorithm>
@@ -282,6 +283,11 @@ void tollbar_after_init() {
     __atomic_store_n(&tollbar_besides, several | (accounts ? tollbar_accounts : 0), __ATOMIC_RELAXED);
     __atomic_store_n(&tollbar_age, 1, __ATOMIC_RELAXED);
     tollbar_begin_anew();  // the first seat is that of the thread that has begun
+}
+
+int tollbar_not_in_this_mpi(const char* name) {
+    tollbar_say_once(name, "%s is not in this MPI, and the program took a hook for it: run it without --timeout", name);
+    return MPI_ERR_INTERN;
 }
 
 void tollbar_count_start(const struct tollbar_pending* of) {

@@ -86,6 +86,9 @@ tollbar_slow uint64_t tollbar_find_type(int which, MPI_Datatype type);
 /* A persistent collective call is started. */
 tollbar_slow void tollbar_count_start(const struct tollbar_pending* of);
 
+/* A program asked for a call that its MPI has not, as an older or another one, and found the hook. An error code. */
+tollbar_slow int tollbar_not_in_this_mpi(const char* name);
+
 /* Around MPI_Init: takes a row, and begins to watch. */
 void tollbar_before_init(void);
 void tollbar_after_init(void);
