@@ -2,6 +2,7 @@
 """Stands in for a measuring program: takes its arguments, prints its records; the seed makes the times."""
 
 import argparse
+import json
 import os
 import random
 import sys
@@ -168,6 +169,8 @@ def main(program: str, words: list[str]) -> None:
     parser.add_argument("--turns")
     parser.add_argument("--workload", default="0")
     if "--list" in words:
+        for name in (row[0] for row in BARRIERS.get(program, ()) if row[1] == "published"):
+            sys.stdout.write(json.dumps({"name": name}) + "\n")
         return
     args = parser.parse_args(words)
     if args.turns:

@@ -19,7 +19,7 @@ WAITINGS = ("spin", "smart", "naive")
 _ANY = arguments.number(int, 0, what="number")
 _THREADS = arguments.number(int, 1, 1 << 20, "number of threads")
 _PROFILE = {"thread": _ANY, "compute_us": arguments.microseconds}
-#: The events of a recorded thread, and how the value of that is read; a barrier has none.
+#: The events of a recorded thread, and how the value of each is read; a barrier has none.
 _EVENTS: dict[str, arguments.Reader] = {
     "compute": arguments.microseconds, "send": _ANY, "receive": _ANY, "barrier": lambda text: 0,
 }  # fmt: skip
@@ -189,7 +189,7 @@ _What = TypeVar("_What")
 
 
 def _by_thread(path: Path, rows: Iterable[tuple[int, _What]]) -> list[list[_What]]:
-    """The events of each thread, in the order of the file."""
+    """The rows of each thread, in the order of the file."""
     threads: dict[int, list[_What]] = {}
     for thread, what in rows:
         threads.setdefault(thread, []).append(what)

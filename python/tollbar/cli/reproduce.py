@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
 
 if TYPE_CHECKING:
+    from tollbar.papers.exhibit import Exhibit
+    from tollbar.papers.lacking import Lack
     from tollbar.papers.stored import Stored
     from tollbar.papers.write import Written
 
@@ -85,14 +87,14 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     how.add_argument(
         "--quick",
         action="store_true",
-        help="first measure what is missing, half a minute to two for each kind of bench that it needs",
+        help="first measure what an exhibit lacks, half a minute to two for each kind of bench that it needs",
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
     from tollbar.data import results
-    from tollbar.papers import MAKERS, write
+    from tollbar.papers import lacking, write
     from tollbar.papers.errata import all_errata
     from tollbar.papers.stored import Stored
 
@@ -102,38 +104,76 @@ def run(args: argparse.Namespace) -> Table:
         return Table([Wrong(**vars(erratum)) for erratum in all_errata()])
     names = list(PAPERS) if args.paper == "all" else [args.paper]
     stored = Stored(nothing=args.no_measured)
-    notes = _measure(stored, names) if args.quick else []
+    exhibits, notes = _computed(names, stored), []
+    if args.quick:
+        answers = _measure(lacking.together(_lacks(exhibits)))
+        stored = Stored()
+        exhibits = _computed(names, stored)
+        notes = _unmeasured(exhibits, answers)
     folder = args.output or results.folder() / "reproduce"
-    written: list[Written] = []
-    with Progress("computing", total=len(names)) as progress:
-        for name in names:
-            progress.advance(0, name)
-            written += [write.write(exhibit, folder) for exhibit in MAKERS[name](stored)]
-            progress.advance(1)
+    written = [write.write(exhibit, folder) for exhibit in exhibits]
     files.write(folder / "index.html", write.page(written, stored.used))
     notes.append(f"the pages, tables and pictures are in {folder}; start at {folder / 'index.html'}")
     return Table([_row(exhibit) for exhibit in written], Shown, notes=notes)
 
 
-def _measure(stored: Stored, names: list[str]) -> list[str]:
-    """Runs the quick form of each bench that has nothing stored; says which of them are not available."""
-    from tollbar.papers.stored import COMMANDS
+def _computed(names: list[str], stored: Stored) -> list[Exhibit]:
+    from tollbar.papers import MAKERS
 
-    kinds = dict.fromkeys(kind for name in names for kind in PAPERS[name])
-    wanted = [kind for kind in kinds if stored.missing(kind)]
-    notes = []
-    with Progress("measuring", total=len(wanted)) as progress:
-        for kind in wanted:
-            progress.advance(0, COMMANDS[kind])
-            words = [*COMMANDS[kind].split()[1:], "--effort", "quick"]
-            finished = children.run([sys.executable, "-m", "tollbar", *words])
-            if finished.exit_code == 1 and not stored.missing(kind):  # what it measured is no barrier
-                raise CheckFailed(finished.errors.strip().splitlines()[-1])
-            if stored.missing(kind):
-                last = (finished.errors.strip().splitlines() or ["it printed nothing"])[-1]
-                notes.append(f"{COMMANDS[kind]} --effort quick measured nothing: {last}")
+    exhibits = []
+    with Progress("computing", total=len(names)) as progress:
+        for name in names:
+            progress.advance(0, name)
+            exhibits += MAKERS[name](stored)
             progress.advance(1)
-    return notes
+    return exhibits
+
+
+def _lacks(exhibits: list[Exhibit]) -> list[Lack]:
+    return [exhibit.missing for exhibit in exhibits if exhibit.missing]
+
+
+def _measure(wanted: list[Lack]) -> dict[str, str]:
+    """Runs the quick form of each bench of which something is lacking; by its kind, the last that it said."""
+    from tollbar.data import results
+
+    said = {}
+    with Progress("measuring", total=len(wanted)) as progress:
+        for lack in wanted:
+            progress.advance(0, lack.command)
+            before = results.by_age(results.folder(), lack.kind)
+            finished = children.run([sys.executable, "-m", "tollbar", *_here(lack).words, "--effort", "quick"])
+            said[lack.kind] = (finished.errors.strip().splitlines() or ["it printed nothing"])[-1]
+            if finished.exit_code == 1 and results.by_age(results.folder(), lack.kind) != before:
+                raise CheckFailed(said[lack.kind])  # what it measured is no barrier
+            progress.advance(1)
+    return said
+
+
+def _here(lack: Lack) -> Lack:
+    """The same without settings that no MPI of this machine has: a bench refuses these."""
+    from tollbar.campaigns import mpi
+
+    if lack.kind != "mpi":
+        return lack
+    known = mpi.names()
+    return replace(lack, names=tuple(name for name in lack.names if "[" not in name or name in known))
+
+
+def _unmeasured(exhibits: list[Exhibit], said: dict[str, str]) -> list[str]:
+    """A note for each bench that left an exhibit without something, and for each command that is not quick."""
+    from tollbar.papers import lacking
+
+    left = [
+        f"{lack.command} --effort quick does not measure that here: {said[lack.kind]}"
+        for lack in lacking.together(_lacks(exhibits))
+    ]
+    others = [
+        f"{exhibit.paper}, {exhibit.number}: --quick leaves that to {exhibit.missing.command}"
+        for exhibit in exhibits
+        if exhibit.missing and exhibit.missing.options
+    ]
+    return left + others
 
 
 def _row(written: Written) -> Shown:
@@ -147,7 +187,7 @@ def _row(written: Written) -> Shown:
         modelled,
         measured,
         exhibit.worst(),
-        exhibit.missing,
+        exhibit.missing.command if exhibit.missing else None,
         str(written.table),
         str(written.picture) if written.picture else None,
         exhibit.conclusion,

@@ -15,7 +15,7 @@ from functools import cache
 from tollbar.data.places import Measurements, Situation
 from tollbar.models import contention
 from tollbar.models.logp_fit import Measured
-from tollbar.papers import one_machine
+from tollbar.papers import one_machine, stored
 from tollbar.papers.exhibit import Axes, Exhibit, Point, printed
 from tollbar.papers.stored import Stored
 
@@ -68,7 +68,15 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         for p in measured
     ]
     return [
-        Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), runs.missing("hybrid"))
+        Exhibit(
+            NAME,
+            number,
+            f"{_TITLE}: {what}",
+            axes,
+            points,
+            _sentence(measured),
+            runs.missing("hybrid", stored.any_of(measured)),
+        )
         for number, what, axes, points in (
             ("Figure 13a", "against nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
             ("Figure 13b", "against threads a node", Axes("threads a node", "us"), [*over_threads, *turned]),

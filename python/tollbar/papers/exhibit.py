@@ -10,6 +10,7 @@ from typing import Literal
 
 import tollbar
 from tollbar.data.statistics import Interval
+from tollbar.papers.lacking import Lack
 from tollbar.papers.published import Value, values_of
 from tollbar.report.figures import COLOURS, Axis, Figure, Kind, Line
 
@@ -88,7 +89,7 @@ class Exhibit:
     axes: Axes
     points: Sequence[Point]
     sentence: str  #: made from the points
-    missing: str | None = None  #: the command that would measure what is not there
+    missing: Lack | None = None  #: what was not measured
     aside: tuple[str, ...] = ()  #: series that are no part of the curves: other numbers the text gives
     drawing: str | None = None  #: SVG, where no curves are drawn
 

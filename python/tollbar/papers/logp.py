@@ -15,8 +15,9 @@ from tollbar.models.logp_fit import Fit, Measured
 from tollbar.models.prediction import Model
 from tollbar.papers import logp_drawings, stored
 from tollbar.papers.exhibit import Axes, Exhibit, Point, drawing, measured_point, with_published
+from tollbar.papers.lacking import Lack
 from tollbar.papers.published import values_of
-from tollbar.papers.stored import COMMANDS, Stored
+from tollbar.papers.stored import Stored
 
 NAME = "logp"
 CENTRAL = "central counter"
@@ -34,6 +35,7 @@ CROSSOVER = 4
 _SIZES = (2, 4, 8, 16, 24, 32, 40, 48, 56, 64)
 _GROUPS = (2, 3, 4, 6, 8, 16)
 _AXES = Axes("nodes", "us")
+_OPEN_MPI_CALL = f"MPI_Barrier [{BASIC}]"
 
 
 def plan_of(name: str, ranks: int) -> str:
@@ -94,19 +96,25 @@ def _figure(runs: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
     order = sorted(last.values(), key=lambda point: point.model or 0)
     prices = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
     sentence = f"At {_SIZES[-1]} nodes the parameters fitted to Table 1 give {prices}."
-    return Exhibit(NAME, number, stored.titled(title, where, points), _AXES, points, sentence, runs.missing("mpi"))
+    missing = runs.missing("mpi", _found(by_ranks, names))
+    return Exhibit(NAME, number, stored.titled(title, where, points), _AXES, points, sentence, missing)
+
+
+def _found(by_ranks: Mapping[int, Measurements], names: Sequence[str]) -> dict[str, object]:
+    """The candidates of these barriers, and the model's points, by the names that `tollbar bench mpi` takes."""
+    found: dict[str, object] = {stored.named("dissemination"): stored.model_of(by_ranks)}
+    for name in names:
+        found[_OPEN_MPI_CALL if name == OPEN_MPI else stored.named(PLANS[name])] = _candidate(by_ranks, name)
+    if any(not measurements.place.over.startswith(OPEN_MPI) for measurements in by_ranks.values()):
+        found.pop(_OPEN_MPI_CALL, None)  # which that MPI has not
+    return found
 
 
 def _candidate(by_ranks: Mapping[int, Measurements], name: str) -> Candidate | None:
     """The plan by messages, as the paper's component has it; for Open MPI its coll/basic, which the paper means."""
     if name == OPEN_MPI:
-        return stored.candidate(by_ranks, f"MPI_Barrier [{BASIC}]", "auto")
-    return stored.by_messages(by_ranks, PLANS[name]) or stored.by_messages(by_ranks, _called(PLANS[name]))
-
-
-def _called(plan: str) -> str:
-    """The name that measuring programs give that plan: the default by its name alone."""
-    return plan.removesuffix(":4")
+        return stored.candidate(by_ranks, _OPEN_MPI_CALL, "auto")
+    return stored.by_messages(by_ranks, PLANS[name])
 
 
 def _measured(by_ranks: Mapping[int, Measurements], name: str, plan: str, model: Model | None) -> list[Point]:
@@ -142,11 +150,11 @@ def _in_a_loop(by_ranks: Mapping[int, Measurements], name: str) -> list[Point]:
 
 def _combining(runs: Stored) -> Exhibit:
     where, by_ranks = runs.mpi
-    points = []
+    points, found = [], {}
     for group in _GROUPS:
         plan, series = f"combining:{group}", f"n = {group}"
         priced = [Point(series, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
-        candidate = stored.by_messages(by_ranks, plan) or stored.by_messages(by_ranks, _called(plan))
+        candidate = found[stored.named(plan)] = stored.by_messages(by_ranks, plan)
         points += stored.merged(priced, stored.measured(by_ranks, candidate, series, None, plan, _COUNTED))
     best = best_groups(64)
     points.append(Point("best n", "64", model=float(best[0])))
@@ -155,7 +163,7 @@ def _combining(runs: Stored) -> Exhibit:
     best_n = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
     sentence = f"The cheapest groups with the parameters fitted to Table 1, {best_n}; the paper states n = 4."
     title = stored.titled("Combining tree with groups of n", where, points)
-    return Exhibit(NAME, "Figure 8", title, _AXES, points, sentence, runs.missing("mpi"), aside=("best n",))
+    return Exhibit(NAME, "Figure 8", title, _AXES, points, sentence, runs.missing("mpi", found), aside=("best n",))
 
 
 def best_groups(ranks: int) -> list[int]:
@@ -198,6 +206,6 @@ def _table(runs: Stored) -> Exhibit:
         f"central counter is a misfit: its price is {times} times what is printed, whose two numbers "
         f"differ by {ratio:.4g} where the form is linear in the nodes."
     )
-    missing = None if any(point.measured for point in points) else f"{COMMANDS['mpi']} --ranks 128,256"
+    missing = None if any(point.measured for point in points) else Lack("mpi", options="--ranks 128,256")
     title = stored.titled("Five barriers at 128 and 256 nodes", where, points)
     return Exhibit(NAME, "Table 1", title, _AXES, points, sentence, missing)

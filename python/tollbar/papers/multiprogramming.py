@@ -12,7 +12,7 @@ import tollbar
 from tollbar.models import quanta
 from tollbar.papers import histories, multiprogramming_measured
 from tollbar.papers.exhibit import Axes, Exhibit, Point, at, printed, with_published
-from tollbar.papers.stored import Stored
+from tollbar.papers.stored import Stored, any_of
 
 NAME = "multiprogramming"
 QUANTUM_MS = 20.0
@@ -147,7 +147,7 @@ def _spinning(runs: Stored, number: str, title: str) -> Exhibit:
     )
     points += multiprogramming_measured.times(runs, ("centralized", "tree"), ("spin",))
     title += ": 16 threads on 15 processors"
-    return Exhibit(NAME, number, title, _TIMES, points, sentence, runs.missing("crowd"))
+    return Exhibit(NAME, number, title, _TIMES, points, sentence, runs.missing("crowd", any_of(points)))
 
 
 def _near_multiples() -> Exhibit:
@@ -186,7 +186,7 @@ def _blocking(runs: Stored) -> Exhibit:
     sentence = f"Blocking has no steps: its time over twice the computing time is {ratios}."
     points += multiprogramming_measured.times(runs, ("tree",), ("spin", "park"))
     title = "Spinning against blocking tree barriers: 16 threads on 15 processors"
-    return Exhibit(NAME, "Figure 3", title, _TIMES, points, sentence, runs.missing("crowd"))
+    return Exhibit(NAME, "Figure 3", title, _TIMES, points, sentence, runs.missing("crowd", any_of(points)))
 
 
 def _other(policy: str) -> str:
@@ -218,7 +218,7 @@ def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
     )
     points += multiprogramming_measured.overhead(runs, barrier)
     title = f"Overhead of blocking {barrier} barriers: 16 threads on 8 processors"
-    return Exhibit(NAME, number, title, _SHARES, points, sentence, runs.missing("crowd"))
+    return Exhibit(NAME, number, title, _SHARES, points, sentence, runs.missing("crowd", any_of(points)))
 
 
 def largest(switches: float) -> str:
@@ -275,7 +275,7 @@ def _processors(runs: Stored) -> Exhibit:
         Axes("processors", "times of computing", False, False),
     )
     aside = ("gain of a fourth processor", "gain of seven more processors")
-    return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("crowd"), aside)
+    return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("crowd", any_of(points)), aside)
 
 
 def _of(points: Sequence[Point], processors: int) -> float:

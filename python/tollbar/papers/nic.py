@@ -14,7 +14,7 @@ from tollbar.papers import nic_hosts
 from tollbar.papers.exhibit import Axes, Exhibit, Point, at, drawing, printed, with_published
 from tollbar.papers.nic_work import NAME, NODES, WHERE
 from tollbar.papers.nic_work import exhibits as of_work
-from tollbar.papers.stored import Stored
+from tollbar.papers.stored import Stored, any_of
 from tollbar.report import lanes
 
 PLAN = "pairwise"
@@ -112,7 +112,7 @@ def _mpi_overhead(runs: Stored) -> Exhibit:
     title = "NIC-based barriers below and at the level of MPI"
     sentence = f"Below MPI a NIC-based barrier takes {latencies}."
     aside = tuple(f"overhead {card}" for card in NODES)
-    return Exhibit(NAME, "Figure 3", title, _AXES, points, sentence, runs.missing("udp"), aside)
+    return Exhibit(NAME, "Figure 3", title, _AXES, points, sentence, runs.missing("udp", any_of(points)), aside)
 
 
 def _latencies(runs: Stored, number: str, powers: bool) -> Exhibit:
@@ -131,7 +131,7 @@ def _latencies(runs: Stored, number: str, powers: bool) -> Exhibit:
         f"and {eight:.4g} us on 8."
     )
     title = f"Latency on {'powers of two' if powers else 'all numbers of'} nodes"
-    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("udp"))
+    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("udp", any_of(points)))
 
 
 def _factors(runs: Stored, number: str, powers: bool) -> Exhibit:
@@ -154,7 +154,16 @@ def _factors(runs: Stored, number: str, powers: bool) -> Exhibit:
         sentence = f"The factor is never below {least.model:.3f}, at {least.x} nodes of {least.series}."
     points += nic_hosts.factors(runs, powers)
     axes = Axes("nodes", "times", log_y=False)
-    return Exhibit(NAME, number, "Host-based over NIC-based", axes, points, sentence, runs.missing("udp"), aside=(_GM,))
+    return Exhibit(
+        NAME,
+        number,
+        "Host-based over NIC-based",
+        axes,
+        points,
+        sentence,
+        runs.missing("udp", any_of(points)),
+        aside=(_GM,),
+    )
 
 
 def _fine(runs: Stored) -> Exhibit:
@@ -175,7 +184,7 @@ def _fine(runs: Stored) -> Exhibit:
     )
     title, axes = "Loop of computing and a barrier, 8 nodes", Axes("us of computing", "us a loop", log_y=False)
     aside = tuple(f"flat spot {card}" for card in NODES)
-    return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("work"), aside)
+    return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("work", any_of(points)), aside)
 
 
 def implied_us(card: str, barrier: str) -> float:
@@ -220,4 +229,4 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
         else "The paper prints no number of it."
     )
     title = f"Loop of efficiency {efficiency:.2f}"
-    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("work"))
+    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("work", any_of(points)))

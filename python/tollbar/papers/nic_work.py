@@ -9,7 +9,7 @@ from typing import Literal
 import tollbar
 from tollbar.papers import nic_hosts
 from tollbar.papers.exhibit import Axes, Exhibit, Point, with_published
-from tollbar.papers.stored import Stored
+from tollbar.papers.stored import Stored, any_of
 
 NAME = "nic"
 #: The nodes that each card was measured with.
@@ -59,7 +59,7 @@ def _varying(runs: Stored) -> Exhibit:
     )
     points += nic_hosts.varying(runs, 0.2)
     title, axes = "Loop of computing that varies by 20 % and a barrier, 16 nodes", Axes("us of computing", "us a loop")
-    return Exhibit(NAME, "Figure 8", title, axes, points, sentence, runs.missing("work"))
+    return Exhibit(NAME, "Figure 8", title, axes, points, sentence, runs.missing("work", any_of(points)))
 
 
 def _difference(runs: Stored) -> Exhibit:
@@ -78,7 +78,13 @@ def _difference(runs: Stored) -> Exhibit:
     points += nic_hosts.difference(runs)
     axes = Axes("us of computing", "us", log_y=False)
     return Exhibit(
-        NAME, "Figure 9", "Host-based less NIC-based, 16 nodes", axes, points, sentence, runs.missing("work")
+        NAME,
+        "Figure 9",
+        "Host-based less NIC-based, 16 nodes",
+        axes,
+        points,
+        sentence,
+        runs.missing("work", any_of(points)),
     )
 
 
@@ -124,7 +130,7 @@ def _applications(runs: Stored) -> list[Exhibit]:
             Axes("computing", y, log_y=what == "time"),
             points,
             text,
-            runs.missing("work"),
+            runs.missing("work", any_of(points)),
             aside,
         )
         for number, what, y, points, text, aside in (

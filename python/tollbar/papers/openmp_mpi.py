@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import tollbar
 from tollbar.papers import combined, one_machine, stored
 from tollbar.papers.exhibit import Axes, Exhibit, Point, drawing, printed, with_published
+from tollbar.papers.lacking import Lack
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import Stored
 
@@ -59,30 +60,32 @@ def _model(number: str, series: str, plan: str, sizes: Sequence[int]) -> list[Po
 def _threads(runs: Stored, number: str, title: str, barriers: Sequence[str]) -> Exhibit:
     by_ranks, points = runs.threads, []
     model = stored.model_of(by_ranks)
+    by_name: dict[str, object] = {"dissemination": model}
     printed_series = {value.series for value in values_of(NAME, number)}
     for barrier in barriers:
         plan = _PRICED_AS[barrier]
-        candidate = stored.candidate(by_ranks, barrier, "auto")
+        candidate = by_name[barrier] = stored.candidate(by_ranks, barrier, "auto")
         points += stored.merged(
             _model(number, barrier, plan, _THREADS) if barrier in printed_series else [],
             stored.measured(by_ranks, candidate, barrier, model, plan, _COUNTED),
         )
-    return _exhibit(number, title, "threads", points, barriers, runs.missing("threads"))
+    return _exhibit(number, title, "threads", points, barriers, runs.missing("threads", by_name))
 
 
 def _processes(runs: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
     where, by_ranks = runs.mpi
     model, points = stored.model_of(by_ranks), []
+    by_name: dict[str, object] = {stored.named("dissemination"): model}
     for plan in plans:
-        candidate = stored.by_messages(by_ranks, plan)
+        candidate = by_name[stored.named(plan)] = stored.by_messages(by_ranks, plan)
         points += stored.merged(
             _model(number, plan, plan, _NODES), stored.measured(by_ranks, candidate, plan, model, plan, _COUNTED)
         )
-    return _exhibit(number, stored.titled(title, where, points), "nodes", points, plans, runs.missing("mpi"))
+    return _exhibit(number, stored.titled(title, where, points), "nodes", points, plans, runs.missing("mpi", by_name))
 
 
 def _exhibit(
-    number: str, title: str, x: str, points: list[Point], plans: Sequence[str], missing: str | None
+    number: str, title: str, x: str, points: list[Point], plans: Sequence[str], missing: Lack | None
 ) -> Exhibit:
     points = with_published(points, NAME, number)
     printed_series = {point.series for point in points if point.published is not None}

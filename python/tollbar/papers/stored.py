@@ -3,29 +3,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import polars as pl
+
 from tollbar.data import places, results, samples, workloads
 from tollbar.data.places import Candidate, Measurements, Situation
-from tollbar.data.samples import Samples
+from tollbar.data.samples import CANDIDATE, PLACE, Samples
 from tollbar.models import crowd, prediction
 from tollbar.models.prediction import Model
 from tollbar.papers import nic_measured
 from tollbar.papers.exhibit import Point, X, measured_point
+from tollbar.papers.lacking import Lack
 
-#: The command that measures what an exhibit lacks.
-COMMANDS = {
-    "threads": "tollbar bench threads",
-    "mpi": "tollbar bench mpi",
-    "hybrid": "tollbar bench hybrid",
-    "crowd": "tollbar bench threads --cpus 1,2",
-    "shmem": "tollbar bench shmem",
-    "udp": "tollbar bench nic",
-    "work": "tollbar bench nic --compute paper",
-}
+_DEFAULT = ":4"  #: of a combining tree
 
 
 @dataclass
@@ -34,14 +29,23 @@ class Stored:
 
     within: Path | None = None
     nothing: bool = False
-    used: dict[str, Path] = field(default_factory=dict)  #: the runs that were looked into
+    used: dict[str, Path] = field(default_factory=dict)  #: the runs that were looked into, by their names
 
     def samples(self, kind: str) -> Samples:
-        """The samples of the newest run of that kind, or none."""
-        folder = None if self.nothing else results.newest(self.within or results.folder(), kind)
-        if folder is not None:
-            self.used[kind] = folder
-        return samples.read([] if folder is None else [folder])
+        """Each barrier in each place from the newest run of that kind that has it, on the machine of the newest."""
+        runs = self._runs(kind)
+        machine = _machine(runs[-1]) if runs else None
+        read = samples.read([run for run in runs if _machine(run) == machine])
+        age = pl.col("run").replace_strict({run.name: age for age, run in enumerate(runs)}, default=0)
+        newest = age == age.max().over(*PLACE, *CANDIDATE)
+        read = dataclasses.replace(read, records=read.records.filter(newest))
+        for name in read.records["run"].unique():
+            self.used[name] = next(run for run in runs if run.name == name)
+        return read
+
+    def _runs(self, kind: str) -> list[Path]:
+        """The stored runs of that kind, the newest last."""
+        return [] if self.nothing else results.by_age(self.within or results.folder(), kind)
 
     @cached_property
     def threads(self) -> dict[int, Measurements]:
@@ -52,14 +56,19 @@ class Stored:
 
     @cached_property
     def mpi(self) -> tuple[str, dict[int, Measurements]]:
-        """Open MPI, which the papers are about, else the MPI that was measured with most numbers of ranks.
+        """Open MPI, which the papers are about, else another; in the layout that was measured last.
 
-        And what was measured by ranks.
+        With it come the measurements there, by ranks.
         """
+        ages = {run.name: age for age, run in enumerate(self._runs("mpi"))}
         layouts = places.layouts(places.processes(self.samples("mpi")))
-        for mpi, layout in sorted(layouts, key=lambda it: not it[0].startswith("Open MPI")):
-            return f"{mpi}, {layout}", layouts[mpi, layout]
-        return "", {}
+
+        def late(layout: tuple[str, str]) -> tuple[bool, int]:
+            names = {name for measurements in layouts[layout].values() for name in measurements.raw["run"].unique()}
+            return not layout[0].startswith("Open MPI"), -max(ages[name] for name in names)
+
+        first = min(layouts, key=late, default=None)
+        return (", ".join(first), layouts[first]) if first else ("", {})
 
     @cached_property
     def hybrid(self) -> Mapping[Situation, Measurements]:
@@ -81,11 +90,10 @@ class Stored:
     @cached_property
     def work(self) -> dict[Situation, workloads.Workloads]:
         """The workloads of each place from the newest run that has it, over threads, MPIs, PEs and hosts."""
-        folders = [] if self.nothing else results.by_age(self.within or results.folder(), "work")
         by_place: dict[Situation, workloads.Workloads] = {}
-        for folder in folders:
+        for folder in self._runs("work"):
             by_place |= workloads.gather(samples.read([folder]))
-            self.used["work"] = folder
+            self.used[folder.name] = folder
         return by_place
 
     def work_near(self, wanted: int) -> tuple[int, workloads.Workloads]:
@@ -94,10 +102,24 @@ class Stored:
         number = min(by_hosts, key=lambda hosts: abs(hosts - wanted), default=wanted)
         return number, by_hosts.get(number, {})
 
-    def missing(self, kind: str) -> str | None:
-        """The command that would measure that kind; None where something is stored."""
-        stored = not self.nothing and results.newest(self.within or results.folder(), kind) is not None
-        return None if stored else COMMANDS[kind]
+    def missing(self, kind: str, known: Mapping[str, object]) -> Lack | None:
+        """The barriers of that kind of bench of which nothing is known; None where something is known of all.
+
+        An empty name stands for all that such a bench measures.
+        """
+        names = [name for name, value in known.items() if not value]
+        return Lack(kind, tuple(filter(None, names))) if names or not self._runs(kind) else None
+
+
+def _machine(run: Path) -> tuple[object, ...]:
+    """The facts that part one machine's runs from another's."""
+    environment = results.read_environment(run)
+    return environment.get("model"), environment.get("usable")
+
+
+def any_of(points: Iterable[Point]) -> dict[str, bool]:
+    """For Stored.missing(): whether any of these was measured."""
+    return {"": any(point.measured is not None for point in points)}
 
 
 def measured(
@@ -146,7 +168,14 @@ def _fitted(by_ranks: Mapping[int, Measurements], model: Model) -> set[int]:
 def by_messages(by_ranks: Mapping[int, Measurements], plan: str) -> Candidate | None:
     """The plan whose signals are the MPI's messages: one that was measured in shared memory is another barrier."""
     a_rank_a_host = all(measurements.place.hosts == ranks for ranks, measurements in by_ranks.items())
-    return candidate(by_ranks, plan, "messages", *(["auto"] if a_rank_a_host else []))
+    name = plan.removesuffix(_DEFAULT)  # campaigns know the default by its name alone, too
+    waits = ("messages", *(["auto"] if a_rank_a_host else []))
+    return candidate(by_ranks, plan, *waits) or candidate(by_ranks, name, *waits)
+
+
+def named(plan: str) -> str:
+    """The name by which `tollbar bench mpi` measures what by_messages() finds."""
+    return f"{plan}+messages"
 
 
 def titled(title: str, where: str, points: Iterable[Point]) -> str:

@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 from tollbar.cli import main
+from tollbar.data import results
+from tollbar.machine import facts as machine
 from tollbar.papers import logp, multiprogramming, nic, nic_work, published
 from tollbar.papers.exhibit import Point
 
@@ -94,6 +96,26 @@ def test_what_is_not_measured_is_told_how_to(capsys, tmp_path, monkeypatch):
     assert main(words) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(row["measured"], row["measure_with"]) for row in rows} == {(0, "tollbar bench shmem")}
+
+
+def test_quick_measures_what_an_exhibit_lacks_although_a_run_of_the_kind_is_stored(
+    capsys, tmp_path, monkeypatch, programs, replay
+):
+    monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
+    run = results.new_run(tmp_path / "results", "threads")
+    results.write_environment(run, machine.facts() | {"kind": "threads"})
+    text = replay.text("tollbar-bench-threads", 2, "free", 1, 0, "std::barrier")
+    results.write_launch(run, 0, "tollbar-bench-threads", text)
+    monkeypatch.setenv("COLUMNS", "300")
+    assert main(["reproduce", "openmp-mpi", "--quick", "-o", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().err
+    for number, series in ((7, "sense_reversing"), (8, "mcs"), (9, "mcs")):
+        rows = table(tmp_path / "out", "openmp-mpi", f"Figure {number}")
+        assert {row["x"] for row in rows if row["series"] == series and row["measured"]} == {"2", "4", "8"}
+    assert "bench threads" not in said  # nothing is lacking there
+    # There is no measuring program for an MPI here.
+    assert "tollbar bench mpi dissemination+messages mcs+messages --effort quick does not measure that here" in said
+    assert "tollbar bench hybrid --effort quick does not measure that here" in said
 
 
 def test_a_damaged_run_is_named(capsys, tmp_path, monkeypatch):

@@ -53,8 +53,44 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
         assert point.counted == pytest.approx(
             0.75 * point.measured, rel=0.1
         )  # the mean time inside, as the replay has it
-    assert found["Figure 10"].missing == "tollbar bench mpi"
+    assert found["Figure 10"].missing.command == "tollbar bench mpi dissemination+messages mcs+messages"
     assert "Here the model is off by" in found["Figure 9"].conclusion
+
+
+def test_what_a_figure_lacks_is_measured_however_many_runs_of_the_kind_there_are(tmp_path, replay):
+    def launch(only: str) -> str:
+        return replay.text("tollbar-bench-threads", 2, "free", 1, 0, only)
+
+    new_run(tmp_path, "threads", launch("dissemination,turnstile,sense_reversing"))
+    found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
+    assert found["Figure 7"].missing is None
+    assert {found[f"Figure {n}"].missing.command for n in (8, 9)} == {"tollbar bench threads mcs"}
+    # A newer run adds what it has, and what it has not is still there.
+    new_run(tmp_path, "threads", launch("mcs"))
+    here = Stored(tmp_path)
+    found = by_number(openmp_mpi.exhibits(here))
+    assert {found[f"Figure {n}"].missing for n in (7, 8, 9)} == {None}
+    assert {point.series for point in found["Figure 9"].points if point.measured} == {
+        "sense_reversing", "turnstile", "mcs"
+    }  # fmt: skip
+    assert len(here.used) == 2
+
+
+def test_runs_of_another_machine_add_nothing(tmp_path, processes):
+    new_run(tmp_path, "mpi", processes.ranks_launch(2, 1, 1))
+    folder = results.newest(tmp_path, "mpi")
+    results.write_environment(folder, {**results.read_environment(folder), "model": "another"})
+    new_run(tmp_path, "mpi", without(processes.ranks_launch(4, 1, 1), "mcs"))
+    assert set(Stored(tmp_path).mpi[1]) == {4}
+
+
+def test_logp_names_every_barrier_that_nothing_has_measured(tmp_path, processes):
+    new_run(tmp_path, "mpi", without(processes.ranks_launch(2, 1, 1), "tournament"))
+    found = by_number(logp.exhibits(Stored(tmp_path)))
+    assert found["Figure 10"].missing.names == ("tournament+messages",)
+    assert found["Figure 12"].missing is None
+    assert found["Figure 13"].missing.names == ("tournament+messages", "MPI_Barrier [coll/basic]")
+    assert "'MPI_Barrier [coll/basic]'" in found["Figure 13"].missing.command
 
 
 def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points(tmp_path, processes):
@@ -68,7 +104,7 @@ def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points
     assert predictions == [False, False, True]  # two processors: 2 is the first point, 4 the first that shares
     table = by_number(logp.exhibits(here))["Table 1"]
     assert not any(point.measured for point in table.points)  # nobody has 128 ranks here
-    assert table.missing == "tollbar bench mpi --ranks 128,256"
+    assert table.missing.command == "tollbar bench mpi --ranks 128,256"
 
 
 def as_mpi(launch: str, mpi: str) -> str:
