@@ -3,7 +3,8 @@
 
 The papers are openmp-mpi (Seyedroudbari and Kadiyala), logp (Hoefler et al.), multiprogramming (Markatos et
 al.), split-shmem (Raymond) and nic (Buntinas et al.). Models are computed; measurements are those that
-`tollbar bench` has stored. Each table or figure becomes a CSV file and a picture; index.html has them all.
+`tollbar bench` has stored. Each table or figure becomes a CSV file and a picture; index.html has them all,
+with those of other papers that are in the folder already.
 """
 
 from __future__ import annotations
@@ -103,26 +104,29 @@ def run(args: argparse.Namespace) -> Table:
             raise WrongUse("errata writes and measures nothing; leave out the other options")
         return Table([Wrong(**vars(erratum)) for erratum in all_errata()])
     names = list(PAPERS) if args.paper == "all" else [args.paper]
-    stored = Stored(nothing=args.no_measured)
-    exhibits, notes = _computed(names, stored), []
+    runs = {name: Stored(nothing=args.no_measured) for name in names}
+    exhibits, notes = _computed(runs), []
     if args.quick:
         answers = _measure(lacking.together(_lacks(exhibits)))
-        stored = Stored()
-        exhibits = _computed(names, stored)
+        runs = {name: Stored() for name in names}
+        exhibits = _computed(runs)
         notes = _unmeasured(exhibits, answers)
     folder = args.output or results.folder() / "reproduce"
     written = [write.write(exhibit, folder) for exhibit in exhibits]
-    files.write(folder / "index.html", write.page(written, stored.used))
+    files.write(
+        folder / "index.html", write.page(written, {name: stored.used for name, stored in runs.items()}, folder)
+    )
     notes.append(f"the pages, tables and pictures are in {folder}; start at {folder / 'index.html'}")
     return Table([_row(exhibit) for exhibit in written], Shown, notes=notes)
 
 
-def _computed(names: list[str], stored: Stored) -> list[Exhibit]:
+def _computed(runs: dict[str, Stored]) -> list[Exhibit]:
+    """The exhibits of each paper from its runs."""
     from tollbar.papers import MAKERS
 
     exhibits = []
-    with Progress("computing", total=len(names)) as progress:
-        for name in names:
+    with Progress("computing", total=len(runs)) as progress:
+        for name, stored in runs.items():
             progress.advance(0, name)
             exhibits += MAKERS[name](stored)
             progress.advance(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,12 +58,25 @@ def _cell(value: object) -> object:
     return f"{value:.7g}" if isinstance(value, float) else value
 
 
-def page(written: Sequence[Written], runs: Mapping[str, Path]) -> str:
-    """The index: the exhibits of each paper with picture, sentence and numbers."""
+def page(written: Sequence[Written], runs: Mapping[str, Mapping[str, Path]], folder: Path) -> str:
+    """The index: the exhibits of each paper with picture, sentence and numbers.
+
+    Papers that an earlier index of that folder has, and whose files are still there, keep their parts of it.
+    """
     filters = {"number": _number, "image": _image, "uri": _uri}
-    names = dict.fromkeys(entry.exhibit.paper for entry in written)
-    shown = [(papers()[name], [entry for entry in written if entry.exhibit.paper == name]) for name in names]
+    index = folder / "index.html"
+    earlier = dict(_SECTION.findall(index.read_text(encoding="utf-8"))) if index.is_file() else {}
+    shown = []
+    for name, paper in papers().items():
+        entries = [entry for entry in written if entry.exhibit.paper == name]
+        kept = earlier.get(name) if any((folder / name).glob("*.csv")) else None
+        if entries or kept:
+            shown.append((paper, entries, Markup(kept)))
     return html.render("reproduce.html.j2", filters, papers=shown, runs=runs, known=_known)
+
+
+#: The part of a page that is about a paper, and what is in it.
+_SECTION = re.compile(r'<section id="([\w-]+)">\n(.*?)</section>', re.DOTALL)
 
 
 def _known(points: Sequence[Point]) -> list[Point]:

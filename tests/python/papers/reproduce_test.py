@@ -4,6 +4,7 @@
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -66,6 +67,21 @@ def test_every_figure_has_a_table(made, paper, numbers):
     for number in numbers:
         assert (made / paper / f"figure-{number}.csv").is_file()
     assert all((made / paper / "table-1.csv").is_file() for paper in ("logp", "split-shmem"))
+
+
+def test_another_paper_in_the_same_folder_adds_to_the_index(tmp_path):
+    def sections(paper: str) -> dict[str, str]:
+        assert main(["reproduce", paper, "--no-measured", "-o", str(tmp_path)]) == 0
+        return dict(re.findall(r'<section id="([a-z-]+)">(.*?)</section>', (tmp_path / "index.html").read_text(), re.S))
+
+    first = sections("split-shmem")
+    both = sections("logp")
+    assert list(both) == ["logp", "split-shmem"]  # as the command lists them
+    assert both["split-shmem"].strip() == first["split-shmem"].strip()
+    assert sections("logp").keys() == both.keys()
+    assert '<a href="#split-shmem">' in (tmp_path / "index.html").read_text()
+    shutil.rmtree(tmp_path / "split-shmem")
+    assert list(sections("logp")) == ["logp"]
 
 
 def test_pictures_are_whole_and_load_nothing(made):
