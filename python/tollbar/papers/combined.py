@@ -17,7 +17,9 @@ from tollbar.models import contention
 from tollbar.models.logp_fit import Measured
 from tollbar.papers import one_machine, stored
 from tollbar.papers.exhibit import Axes, Exhibit, Point, printed
+from tollbar.papers.lacking import Lack
 from tollbar.papers.stored import Stored
+from tollbar.report import heat
 
 NAME = "openmp-mpi"
 NODES, THREADS = range(2, 9), range(2, 13)
@@ -25,6 +27,8 @@ _CURVES = {"13a": (2, 4, 6, 8, 10, 12), "13b": (2, 3, 4, 5, 6, 7, 8)}
 
 #: The barrier that is drawn; the first of these that was measured.
 _MEASURED = ("turnstile/dissemination", "central/dissemination")
+#: The place that the paper's text names as the slowest: nodes, threads a node.
+PEAK = (7, 12)
 _TITLE = "Dissemination between processes, one word among their threads"
 
 
@@ -55,6 +59,7 @@ def highest(*, contended: bool) -> list[int]:
 
 def exhibits(runs: Stored) -> list[Exhibit]:
     measured, nodes = _measured(runs), Axes("nodes", "us")
+    missing = runs.missing("hybrid", stored.any_of(measured))
     over_threads = [
         Point(f"{many} nodes", threads, model=model_us(many, threads)) for many in _CURVES["13b"] for threads in THREADS
     ]
@@ -67,22 +72,35 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         )
         for p in measured
     ]
-    return [
-        Exhibit(
-            NAME,
-            number,
-            f"{_TITLE}: {what}",
-            axes,
-            points,
-            _sentence(measured),
-            runs.missing("hybrid", stored.any_of(measured)),
-        )
+    curves = [
+        Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), missing)
         for number, what, axes, points in (
             ("Figure 13a", "against nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
             ("Figure 13b", "against threads a node", Axes("threads a node", "us"), [*over_threads, *turned]),
-            ("Figure 14", "both", nodes, [*_over_nodes(THREADS), *measured]),
         )
     ]
+    return [*curves, _heat_map(measured, missing)]
+
+
+def _heat_map(measured: list[Point], missing: Lack | None) -> Exhibit:
+    """Nodes by threads as colours, the model beside what each MPI was measured with."""
+    modelled = _over_nodes(THREADS)
+    by_mpi = {"model of the paper's cluster": modelled}
+    for point in measured:
+        by_mpi.setdefault(f"here: {point.series.partition(', ')[2]}", []).append(point)
+    panels = [
+        heat.Panel(
+            title,
+            {(int(point.x), int(point.series.split()[0])): point.model or point.measured or 0.0 for point in points},
+            PEAK if points is modelled else None,
+            f"the paper's peak, {PEAK[0]} nodes of {PEAK[1]} threads",
+        )
+        for title, points in by_mpi.items()
+    ]
+    picture = heat.svg("openmp-mpi-figure-14", panels, "nodes, or ranks", "threads a node, or a rank", "barrier, us")
+    points = [*modelled, *measured]
+    title = f"{_TITLE}: nodes by threads"
+    return Exhibit(NAME, "Figure 14", title, Axes("nodes", "us"), points, _sentence(measured), missing, drawing=picture)
 
 
 def _over_nodes(threads: Iterable[int]) -> list[Point]:

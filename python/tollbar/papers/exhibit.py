@@ -176,7 +176,7 @@ def drawing(
         title = f"{half} tree of {title}"
         made = tollbar.parse_plan(title, _half(made, half))
     words = dict(line.split(": ", 1) for line in made.text.splitlines() if ": " in line)
-    points = [Point(f"rank {rank}", word) for rank, word in words.items()]
+    points = [Point(f"{'rank' if rank.isdecimal() else 'role'} {rank}", word) for rank, word in words.items()]
     svg = tollbar.draw_svg(made, tollbar.LogP(L=10, o=5, g=3))
     return Exhibit(paper, number, title, Axes("word"), points, f"{title}: {sentence}.", drawing=svg)
 

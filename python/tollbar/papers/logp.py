@@ -70,14 +70,14 @@ def mildest_us(plan: str, ranks: int) -> float:
 def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         *logp_drawings.exhibits(),
+        _figure(runs, "Figure 4", "Central counter", (CENTRAL,)),
         drawing(NAME, "Figure 5", "central", 6, "everybody tells rank 0, rank 0 tells everybody"),
         drawing(NAME, "Figure 6", "combining:3", 9, "groups of three, level by level, then the broadcast"),
-        drawing(NAME, "Figure 7", "bst", 8, "its lower half is the broadcast that releases trees"),
-        drawing(NAME, "Figure 9", "tournament", 8, "the lower rank of a pair wins"),
-        drawing(NAME, "Figure 11", "dissemination", 8, "every rank is told something in every round"),
-        _figure(runs, "Figure 4", "Central counter", (CENTRAL,)),
+        drawing(NAME, "Figure 7", "bst", 8, "the broadcast that releases the ranks of a tree", "wake-up"),
         _combining(runs),
+        drawing(NAME, "Figure 9", "tournament", 8, "the lower rank of a pair wins"),
         _figure(runs, "Figure 10", "Tournament", ("tournament",)),
+        drawing(NAME, "Figure 11", "dissemination", 8, "every rank is told something in every round"),
         _figure(runs, "Figure 12", "Dissemination", ("dissemination",)),
         _figure(runs, "Figure 13", "All of them up to 64 nodes", tuple(PLANS)),
         _table(runs),

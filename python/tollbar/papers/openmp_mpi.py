@@ -31,7 +31,7 @@ _COUNTED = "inside_ns"
 
 def exhibits(runs: Stored) -> list[Exhibit]:
     return [
-        drawing(NAME, "Figure 1", "central", 4, "who comes last releases the others: one counter, one flag"),
+        drawing(NAME, "Figure 1", "turnstile", 4, "who comes last releases the others: one counter, one flag"),
         drawing(NAME, "Figure 2", "mcs", 8, "up to four children a thread tell it", "arrival"),
         drawing(NAME, "Figure 3", "mcs", 8, "a thread tells up to two children", "wake-up"),
         drawing(NAME, "Figure 4", "mcs", 12, "the same tree between processes", "arrival"),

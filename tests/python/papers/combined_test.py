@@ -42,7 +42,13 @@ def test_the_figures_have_the_paper_s_nodes_and_threads(exhibits):
     across = at(exhibits["Figure 13b"].points, "7 nodes", 12).model
     along = at(exhibits["Figure 13a"].points, "12 threads a node", 7).model
     assert across == along == combined.model_us(7, 12)
-    assert len(exhibits["Figure 14"].figure.lines) == 11
+
+
+def test_figure_14_is_a_heat_map_with_a_scale_a_unit_and_the_paper_s_peak(exhibits):
+    drawn = exhibits["Figure 14"].drawing
+    for text in ("nodes, or ranks", "threads a node, or a rank", "barrier, us", "peak, 7 nodes of 12 threads"):
+        assert text in drawn
+    assert "<image" in drawn  # the colours
 
 
 def test_the_sentence_says_what_the_model_makes_of_the_peak(exhibits):

@@ -245,6 +245,20 @@ def test_the_arrival_tree_and_the_wake_up_tree_are_drawn_apart(made):
     assert len(pictures) == 4
 
 
+def test_a_figure_draws_the_barrier_that_its_sentence_describes(made):
+    counter = {row["series"]: row["x"] for row in table(made, "openmp-mpi", "Figure 1")}
+    assert counter["role a"] == "?0 ?1 ?2 ?3 !0 !1 !2 !3"  # who comes last releases the others
+    release = [row["x"] for row in table(made, "logp", "Figure 7")]
+    assert release == ["!1 !2 !4", "?0 !3 !5", "?0 !6", "?1 !7", "?0", "?1", "?2", "?3"]
+
+
+def test_exhibits_stand_in_the_order_of_the_paper(made):
+    text = (made / "index.html").read_text()
+    for paper in ("logp", "openmp-mpi"):
+        numbers = [int(n) for n in re.findall(rf'<h3 id="{paper}-figure-(\d+)[ab]?">', text)]
+        assert numbers == sorted(numbers)
+
+
 def test_the_factor_of_an_application_grows_with_the_nodes():
     assert all(sorted(nic_work.over_nodes(card)) == nic_work.over_nodes(card) for card in nic_work.NODES)
     assert nic_work.over_nodes("lanai7.2") == pytest.approx([1.13, 1.39, 1.59, 1.73], abs=0.005)

@@ -177,7 +177,8 @@ def test_threads_of_ranks_stand_beside_the_model_with_a_prediction(tmp_path, pro
     assert {point.x for point in measured_points} == {2, 4}
     # The replay's time is ranks x threads; the price of the plan and its messages come near that.
     assert all(point.predicted == pytest.approx(point.measured, rel=0.35) for point in measured_points)
-    kinds = {line.kind for line in found["Figure 14"].figure.lines}
+    assert "here: Open MPI 4.1.4" in found["Figure 14"].drawing
+    kinds = {line.kind for line in found["Figure 13a"].figure.lines}
     assert kinds == {"line", "measured", "predicted"}
 
 
