@@ -19,24 +19,25 @@ from tollbar.cli import suggest
 from tollbar.cli.errors import CommandError
 from tollbar.cli.table import add_format, write
 
-#: Every verb, in the order of `--help`, with its line there: a module with add_parser(commands), which sets
+#: Every verb, in the order of `--help` (why people come, then measuring, then plans), with its line there.
+#: Each is a module with add_parser(commands), which sets
 #: run(args) -> Table. It is imported when it is asked for, and what is heavy (numpy) inside run().
 COMMANDS = {
+    "who": "looks at a running program and names the threads or ranks that others wait for.",
+    "run": "runs a program with tollbar's barriers in place of those of its MPI, OpenMP or threads.",
+    "doctor": "says what works here, what does not, why, and the one command that mends it.",
+    "bench": "measures the barriers that run here and prints how long each takes, the fastest first.",
+    "check": "runs barriers, tollbar's or anybody's, and names the first rank that leaves too early.",
+    "tune": "picks the fastest safe barrier for each situation and stores it for the library.",
+    "report": "writes report.html, one page with figures, tables and numbers of stored runs.",
     "plans": "lists the barrier algorithms with their parameters, restrictions and papers.",
     "show": "prints a plan as text, as a drawing (SVG) or as LogGOPSim's GOAL.",
     "verify": "proves that plans are barriers, for every number of ranks in a range.",
-    "check": "runs barriers, tollbar's or anybody's, and names the first rank that leaves too early.",
     "price": "computes what each plan costs under LogP, without running it.",
     "logp": "finds L, o and g, the numbers from which plans are priced, by measuring or fitting.",
     "simulate": "simulates barriers on machines that are not here.",
-    "bench": "measures the barriers that run here and prints how long each takes, the fastest first.",
-    "tune": "picks the fastest safe barrier for each situation and stores it for the library.",
-    "report": "writes report.html, one page with figures, tables and numbers of stored runs.",
     "reproduce": "writes the tables and figures of five papers beside models and local measurements.",
-    "run": "runs a program with tollbar's barriers in place of those of its MPI, OpenMP or threads.",
-    "who": "looks at a running program and names the threads or ranks that others wait for.",
     "nic": "starts, stops and asks the privileged daemon of barriers on network cards.",
-    "doctor": "says what works here, what does not, why, and the one command that mends it.",
     "completion": "prints what makes bash or zsh complete the command's words.",
 }
 
@@ -46,7 +47,7 @@ _OF_SAMPLES = ("bench", "tune", "report", "reproduce")
 #: Nobody means these by another word.
 _OF_ALL_VERBS = ("-h", "--help", "--csv", "--json")
 
-_ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."
+_ABOUT = "Names the ranks that a hanging job waits for; runs, measures, proves and prices barriers."
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

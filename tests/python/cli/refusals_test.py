@@ -55,7 +55,7 @@ REFUSED = {
     "logp measure threads --effort little": "argument --effort: invalid choice: 'little'; there are quick,",
     "logp measure threads --mpi mpich": "--mpi is not an option of `tollbar logp measure threads`",
     "logp mesure": "argument WAY: invalid choice: 'mesure'; did you mean 'measure'?",
-    "nosuch": "argument COMMAND: invalid choice: 'nosuch'; there are plans, ",
+    "nosuch": "argument COMMAND: invalid choice: 'nosuch'; there are who, run, ",
     "plans --format xml": "argument --format: invalid choice: 'xml'; there are table, csv, json",
     "plans --nosuch": "--nosuch is not an option of `tollbar plans`",
     "price --ranks 2..10,20 --crossover": "one range of sizes",
