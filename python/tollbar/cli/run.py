@@ -48,6 +48,12 @@ class Opened:
     command: str = column("what is run, as a shell takes it")
 
 
+def _something(command: str) -> str:
+    if not command.strip():
+        raise argparse.ArgumentTypeError("it is `kill` or a shell command, and not empty")
+    return command
+
+
 def add_parser(commands) -> None:
     parser = commands.add_parser(
         "run",
@@ -64,6 +70,7 @@ def add_parser(commands) -> None:
     )
     parser.add_argument(
         "--on-hang",
+        type=_something,
         metavar="COMMAND",
         help=f"two time-outs later, with the same missing: `kill` (exit code {on_hang.HUNG}), or a shell command: "
         "report on stdin, PID as $1",

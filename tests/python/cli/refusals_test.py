@@ -91,6 +91,7 @@ REFUSED = {
     "run": "run: a command is missing, such as: tollbar run -- mpirun -n 4 ./program",
     "run --": "run: a command is missing",
     "run -- nosuch": "tollbar run: there is no program nosuch",
+    "run --timeout 1 --on-hang '' -- true": "argument --on-hang: it is `kill` or a shell command, and not empty",
     "run --timeout 0 -- true": "argument --timeout: '0' is not a number of seconds above 0",
     "run --timeout soon true": "'soon' is not a number of seconds above 0",
     "show MCS --ranks 8": "no algorithm 'MCS'; did you mean 'mcs'?",
