@@ -203,6 +203,8 @@ std::string nicd_socket() {
 
 std::string secret_of_run() { return text_of("_TOLLBAR_RUN"); }
 
+std::string library_folders() { return text_of("LD_LIBRARY_PATH"); }
+
 std::string report_file() {
     const std::string file = text_of(table[which_report].name);
     return file == "-" ? "" : file;

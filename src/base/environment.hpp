@@ -67,6 +67,9 @@ void refuse_report_file(std::string_view why);
 /// The secret that `tollbar run` hands down to the ranks of its job; "" without any.
 std::string secret_of_run();
 
+/// The folders of the user's libraries, LD_LIBRARY_PATH; "" without any.
+std::string library_folders();
+
 /// The user's folder for what tollbar can find out again: tollbar in XDG_CACHE_HOME, if that is absolute, else in
 /// ~/.cache; "" without HOME.
 std::string cache_folder();

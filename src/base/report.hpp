@@ -13,11 +13,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
-#include <dlfcn.h>
 #include <exception>
 #include <functional>
-#include <link.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,24 +64,6 @@ inline bool report_is_due(double now_s, double timeout_s, double& at_s) noexcept
     if (timeout_s <= 0 || now_s < at_s) return false;
     at_s = now_s + timeout_s;
     return true;
-}
-
-/// "/usr/bin/program+0x12ab", for addr2line(1): the address as the file was linked, which has no base where the program
-/// is bound to its place; the bare address where no file is behind the code.
-inline std::string place_in_file(const void* code) {
-    Dl_info about{};
-    link_map* map = nullptr;
-    const int known = dladdr1(code, &about, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
-    const bool found = known != 0 && about.dli_fname != nullptr && map != nullptr;
-    char offset[24];
-    std::snprintf(offset, sizeof offset, "%s0x%zx", found ? "+" : "",
-                  reinterpret_cast<std::size_t>(code) - (found ? map->l_addr : 0));
-    return (found ? about.dli_fname : "") + std::string(offset);
-}
-
-/// The same of a call that returns to there: the line of the call itself.
-inline std::string place_of_call(const void* returns_to) {
-    return place_in_file(static_cast<const char*>(returns_to) - 1);
 }
 
 /// The texts of all members, one after the other.

@@ -2,14 +2,15 @@
 // Combines what the node's memory knows of its ranks with what messages tell of the others.
 #include "missing.hpp"
 
-#include "call_site.hpp"
+#include "participant.h"
 #include "team.hpp"
 
 #include "base/c_door.hpp"
 #include "base/environment.hpp"
+#include "base/places.hpp"
 #include "base/report.hpp"
 
-#include <unistd.h>
+#include <utility>
 
 namespace tollbar::detail::mpi {
 
@@ -52,6 +53,10 @@ void Reports::announce(const std::string& plan) const {
 }
 
 std::string Reports::missing(const Team& team) const {
+    return with_names(places_limit, [&](Places& places) { return missing(team, places); });
+}
+
+std::string Reports::missing(const Team& team, Places& places) const {
     std::string text;
     const auto add = [&](const std::string& clause) { text += (text.empty() ? "" : "; ") + clause; };
     const Episode episode = team.episode();
@@ -70,7 +75,7 @@ std::string Reports::missing(const Team& team) const {
                 const std::uint64_t site = segment->record(one.rank).entered.load(std::memory_order_relaxed);
                 clause += last == 0 ? ", it has not entered any barrier on this communicator"
                                     : ", its last barrier on this communicator was number " + std::to_string(last);
-                if (last != 0 && site != 0) clause += " at " + call_site_in(one.process, site);
+                if (last != 0 && site != 0) clause += " at " + places.of_call(one.process, site);
             }
             add(clause);
         }
@@ -143,12 +148,12 @@ void Reports::report(const Team& team, std::chrono::duration<double> waited) con
     if (const Segment* segment = team.segment())
         for (Rank index = 0; index != team.index(); ++index)
             if (segment->record(index).arrived.load(std::memory_order_relaxed) >= episode) return;
-    std::string who = missing(team);
+    const void* const call_site = team.call_site() != nullptr ? team.call_site() : tollbar_mpi_call_site();
+    auto [who, site] = with_names(places_limit, [&](Places& places) {
+        return std::pair(missing(team, places), call_site == nullptr ? "an unknown place" : places.of_call(call_site));
+    });
     if (who.empty()) who = "no rank is known to be missing, but an awaited signal has not come yet";
     const Episode number = episode + before_;
-    const void* const call_site = team.call_site();
-    const std::string site = call_site == nullptr ? own_call_site()
-                                                  : call_site_in(getpid(), reinterpret_cast<std::uintptr_t>(call_site));
     tollbar_report("%s (%u ranks), barrier %llu at %s: rank %u%s on %s has waited %.1f s: %s", name_.c_str(),
                    static_cast<unsigned>(p2p_.ranks), static_cast<unsigned long long>(number), site.c_str(),
                    static_cast<unsigned>(p2p_.rank), known_as({&p2p_.rank, 1}, "").c_str(), host_.c_str(),

@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace tollbar::detail {
+class Places;
+}
+
 namespace tollbar::detail::mpi {
 
 class Team;
@@ -44,6 +48,8 @@ public:
     std::vector<tollbar_missing> list(const Team& team) const;
 
 private:
+    std::string missing(const Team& team, Places& places) const;
+
     /// A bracket after the numbers of ranks: their world ranks, and `where` they run.
     std::string known_as(std::span<const Rank> ranks, const std::string& where) const;
 

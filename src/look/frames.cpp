@@ -2,13 +2,14 @@
 // Gives libdw the copied registers and memory by its callbacks, and names what it finds.
 #include "frames.hpp"
 
+#include "names.hpp"
+
 #include "base/fnv.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <optional>
@@ -24,21 +25,6 @@ using detail::fnv1a;
 
 constexpr std::size_t most_frames = 64;
 constexpr std::size_t marked_bytes = 4096;
-
-/// The name as C++ has it. That of a C function may be the code of a type: `f` would be float.
-std::string demangled(const char* name) {
-    if (std::string_view(name).substr(0, 2) != "_Z") return name;
-    int status = 0;
-    char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-    std::string text = plain != nullptr ? plain : name;
-    std::free(plain);  // NOLINT: the run-time library has taken it from malloc
-    return text;
-}
-
-std::string file_name(const char* path) {
-    const std::string_view whole = path == nullptr ? "" : path;
-    return std::string(whole.substr(whole.rfind('/') + 1));
-}
 
 using Beginning = std::array<std::byte, 4096>;
 

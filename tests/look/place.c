@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One of two threads waits at a barrier until the other has read all of stdin. The wait is in the program, or in a
- * library of its own: -DONLY_LIBRARY and -DONLY_MAIN. */
+ * library of its own: -DONLY_LIBRARY and -DONLY_MAIN; -DINLINED: in the functions that call it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#ifdef INLINED
+static inline __attribute__((always_inline))
+#endif
 void meet(pthread_barrier_t* barrier);
 
 #ifndef ONLY_MAIN

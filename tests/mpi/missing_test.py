@@ -5,16 +5,16 @@ import os
 import re
 import signal
 import socket
-import subprocess
 
 import pytest
+from code_places import PLACE, line_of
 from mpi_jobs import open_door
 
 RANKS = 5
 ABSENT = 2
 #: "the solvers" is all but the last; the fourth barrier is the one the absent rank does not come to.
 REPORT = re.compile(
-    r"tollbar: (?P<name>the \w+) \((?P<ranks>\d+) ranks\), barrier (?P<count>\d+) at (?P<site>\S+): "
+    rf"tollbar: (?P<name>the \w+) \((?P<ranks>\d+) ranks\), barrier (?P<count>\d+) at (?P<site>{PLACE}): "
     r"rank (?P<teller>\d+) \(rank \d+ of MPI_COMM_WORLD\) on (?P<host>\S+) "
     r"has waited (?P<waited>\d+\.\d) s: (?P<who>.*)\n"
 )
@@ -22,12 +22,6 @@ REPORT = re.compile(
 
 def reports(job, name="the solvers") -> list[dict[str, str]]:
     return [found.groupdict() for found in REPORT.finditer(job.said()) if found["name"] == name]
-
-
-def lines_at(site: str) -> str:
-    """FILE:LINE of what a report calls FILE+0xADDRESS."""
-    file, offset = site.rsplit("+", 1)
-    return subprocess.run(["addr2line", "-e", file, offset], capture_output=True, text=True, check=True).stdout
 
 
 def begin(start, door, kind, how, **settings):
@@ -82,10 +76,10 @@ def test_a_plan_of_many_words_names_it_too(start, door, plan):
 
 def test_the_report_says_where_the_others_wait_and_where_the_missing_one_was_last(start, door):
     job, report = begin(start, door, "barrier", "loop")
-    assert "missing.c:" in lines_at(report["site"]), report
-    last = re.search(r"its last barrier on this communicator was number 3 at (\S+)", report["who"])
+    assert "missing.c:" in line_of(report["site"]), report
+    last = re.search(rf"its last barrier on this communicator was number 3 at ({PLACE})", report["who"])
     assert last, report
-    assert "missing.c:" in lines_at(last[1])
+    assert "missing.c:" in line_of(last[1])
     job.tell(1)
     end_well(job)
 

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from code_places import PLACE, line_of
 from mpi_jobs import open_door, through
 from needs import left_out
 from tollbar.machine import doors, paths
@@ -26,13 +27,6 @@ def watch(start):
         return start(door, RANKS, program, *how, **settings)
 
     return watch
-
-
-def line_at(site: str) -> str:
-    """FILE:LINE of what a report calls FILE+0xADDRESS."""
-    file, offset = site.rsplit("+", 1)
-    words = ["addr2line", "-e", file, offset]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize(
@@ -55,13 +49,13 @@ def test_the_rank_that_does_not_come_to_a_collective_call_is_named(watch, door, 
     assert (report["name"], report["ranks"], report["call"], report["number"]) == ("MPI_COMM_WORLD", "4", call, " 2")
     assert float(report["waited"]) >= 1.0
     missing = re.fullmatch(
-        MISSING + r"outside the MPI, (?:running|asleep)[^,]*, after MPI_Bcast 1 of MPI_COMM_WORLD at (\S+)",
+        MISSING + rf"outside the MPI, (?:running|asleep)[^,]*, after MPI_Bcast 1 of MPI_COMM_WORLD at ({PLACE})",
         report["who"],
     )
     assert missing, report
     assert int(missing[1]) == job.processes()[ODD]
-    assert "watched.c:" in line_at(report["site"])
-    assert "watched.c:" in line_at(missing[2])
+    assert "watched.c:" in line_of(report["site"])
+    assert "watched.c:" in line_of(missing[2])
     end_well(job)
 
 
@@ -90,7 +84,7 @@ def test_a_wait_is_for_the_collective_call_of_its_request(watch, door):
     job = watch(door, "begun")
     report = first_report(job)
     assert (report["name"], report["call"], report["number"]) == ("the other", "MPI_Ibcast", " 1")
-    assert re.fullmatch(r" in MPI_Wait at \S+", report["how"]), report
+    assert re.fullmatch(rf" in MPI_Wait at {PLACE}", report["how"]), report
     assert re.match(MISSING, report["who"]), report
     end_well(job)
 
@@ -100,7 +94,7 @@ def test_the_rank_that_has_not_started_a_persistent_call_is_named(watch, name):
     job = watch(open_door(name), "persistent")
     report = first_report(job)
     assert (report["name"], report["call"], report["number"]) == ("MPI_COMM_WORLD", "MPI_Allreduce_init", " 3")
-    assert re.fullmatch(r" in MPI_Wait at \S+, for start 3 of it", report["how"]), report
+    assert re.fullmatch(rf" in MPI_Wait at {PLACE}, for start 3 of it", report["how"]), report
     assert re.match(MISSING.replace("come", "started it"), report["who"]), report
     end_well(job)
 
@@ -126,7 +120,7 @@ def test_a_rank_that_has_not_yet_used_a_communicator_is_missing_there(watch, doo
 def test_another_collective_call_is_named_beside_the_one_of_the_others(watch, door):
     report = first_report(watch(door, "call"))
     assert re.fullmatch(
-        rf"rank {ODD} \(host {HOST}, process \d+\) called MPI_Bcast \(root 0\) at \S+ "
+        rf"rank {ODD} \(host {HOST}, process \d+\) called MPI_Bcast \(root 0\) at {PLACE} "
         "where 3 ranks called MPI_Allreduce",
         report["who"],
     ), report
@@ -135,7 +129,7 @@ def test_another_collective_call_is_named_beside_the_one_of_the_others(watch, do
 def test_another_root_is_named_beside_the_one_of_the_others(watch, door):
     report = first_report(watch(door, "root"))
     assert re.fullmatch(
-        rf"rank {ODD} \(host {HOST}, process \d+\) called MPI_Bcast \(root 3\) at \S+ "
+        rf"rank {ODD} \(host {HOST}, process \d+\) called MPI_Bcast \(root 3\) at {PLACE} "
         rf"where 3 ranks called MPI_Bcast \(root {ODD}\)",
         report["who"],
     ), report
@@ -152,7 +146,7 @@ def test_another_root_is_named_beside_the_one_of_the_others(watch, door):
 def test_bytes_that_do_not_meet_are_named(watch, door, call, bytes_, others):
     report = first_report(watch(door, "unlike", call.lower()))
     assert re.match(
-        rf"rank 3 \(host {HOST}, process \d+\) called MPI_{call} \({bytes_}\) at \S+ "
+        rf"rank 3 \(host {HOST}, process \d+\) called MPI_{call} \({bytes_}\) at {PLACE} "
         rf"where 2 ranks called MPI_{call} \({others}\); " + MISSING,
         report["who"],
     ), report
@@ -298,7 +292,7 @@ def test_calls_of_fortran_are_watched(watch, name, way):
     report = first_report(job)
     assert (report["name"], report["call"], report["number"]) == ("the solvers", "MPI_Allreduce", " 3")
     assert re.match(
-        rf"rank 3 \(host {HOST}, process \d+\) has not come: it is in MPI_Wait from rank 0 \(tag 5\) at \S+, "
+        rf"rank 3 \(host {HOST}, process \d+\) has not come: it is in MPI_Wait from rank 0 \(tag 5\) at {PLACE}, "
         "after MPI_Iallreduce 2 of the solvers at",
         report["who"],
     ), report

@@ -8,6 +8,7 @@ import re
 import socket
 from pathlib import Path
 
+from code_places import PLACE
 from mpi_jobs import Door
 from needs import left_out
 from tollbar.machine import doors, paths
@@ -17,8 +18,8 @@ ODD = 2
 HOST = re.escape(socket.gethostname())
 REPORT = re.compile(
     r"tollbar: (?P<name>.+?) \((?P<ranks>\d+) ranks\), (?P<call>MPI_\w+)(?P<number> \d+)?"
-    r"(?: from rank \d+ \(tag 9\))? at (?P<site>\S+): "
-    rf"rank (?P<teller>\d+) on {HOST} has waited (?P<waited>\d+\.\d) s(?P<how>[^:]*): (?P<who>.*)\n"
+    rf"(?: from rank \d+ \(tag 9\))? at (?P<site>{PLACE}): "
+    rf"rank (?P<teller>\d+) on {HOST} has waited (?P<waited>\d+\.\d) s(?P<how>.*?): (?P<who>.*)\n"
 )
 MISSING = rf"rank {ODD} \(host {HOST}, process (\d+)\) has not come: it is "
 

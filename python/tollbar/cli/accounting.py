@@ -8,13 +8,14 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar.cli import table
 from tollbar.cli.table import Table, column
 from tollbar.data import accounts
+from tollbar.look import helper
 
 #: The endings of files of reports that are more than lines.
 FORMS = (".html", ".json", ".csv")
@@ -26,13 +27,14 @@ class Waited:
 
     call: str = column("the collective call")
     communicator: str = column("on which, and its ranks")
-    at: str = column("where it was called: FILE+OFFSET, as addr2line takes it")
+    at: str = column("where it was called: function (file:line), else FILE+ADDRESS")
     late: str = column("who came last")
     ranks: int = column("how many waited for it there")
     waits: int = column("how often, all of them together")
     waited_s: float = column("for how long, all together")
     longest_s: float | None = column("the longest of these waits")
     by: str = column("the ranks that waited", detail=True)
+    address: str = column("where it was called: FILE+ADDRESS, as addr2line -e FILE ADDRESS takes it", detail=True)
 
 
 def unwritable(file: str) -> str:
@@ -56,14 +58,15 @@ def write(lines: Sequence[str], file: str, form: str, command: str) -> None:
     table goes to stderr instead."""
     try:
         account = accounts.read(lines)
+        names = _names(account) if account else {}
         if account is None:
             print("tollbar run: nothing to report: the ranks have not come to MPI_Finalize", file=sys.stderr)
             return
         try:
-            _put(_text(account, _form(file, form), command), file)
+            _put(_text(account, names, _form(file, form), command), file)
         except Exception as error:
             _say_failure(error, file)
-            print(_text(account, "table", command), end="", file=sys.stderr)
+            print(_text(account, names, "table", command), end="", file=sys.stderr)
         worst = next(iter(account.late().items()), None)
         said = f"{account.waited_s:.3g} s of all ranks in waiting for others"
         said += f", {worst[1]:.3g} s of it for {accounts.name_of(worst[0])}" if worst else ""
@@ -77,15 +80,22 @@ def _form(file: str, form: str) -> str:
     return Path(file).suffix.removeprefix(".") if file.endswith(FORMS) else form
 
 
-def _text(account: accounts.Account, form: str, command: str) -> str:
+def _names(account: accounts.Account) -> dict[str, str]:
+    """Names of the places whose files are here as well. An inode is that of another file on another host."""
+    are_here = set(account.ranks.values()) == {os.uname().nodename}
+    return helper.names({place: (build, inode if are_here else 0) for place, (build, inode) in account.files.items()})
+
+
+def _text(account: accounts.Account, names: Mapping[str, str], form: str, command: str) -> str:
     if form == "html":
         from tollbar.report import waits
 
-        return waits.of(account, command)
+        return waits.of(account.with_names(names), command)
     rows = [
         Waited(
-            *total.place, accounts.name_of(total.late), len(total.by), total.waits, total.waited_s, total.longest_s,
-            " ".join(map(str, total.by)),
+            *total.place[:2], names.get(total.place[2], total.place[2]), accounts.name_of(total.late),
+            len(total.by), total.waits, total.waited_s, total.longest_s,
+            " ".join(map(str, total.by)), total.place[2],
         )
         for total in account.sums
     ]  # fmt: skip

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 #: In place of a rank that was late, as account.hpp has it.
 ELSEWHERE, UNKNOWN = -1, -2
@@ -12,6 +12,7 @@ _NAMES = {ELSEWHERE: "a rank of another host", UNKNOWN: "unknown"}
 
 
 Place = tuple[str, str, str]  #: a call, its communicator and where it was called
+File = tuple[str, int]  #: the build id and the inode of that place's file, where they are known; else empty and 0
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,16 @@ class Account:
     lasted_s: float
     sums: Sequence[Sum]  #: the most waited first
     longest: Sequence[Wait]
+    files: Mapping[str, File] = field(default_factory=dict)  #: by the places that are in them
+
+    def with_names(self, names: Mapping[str, str]) -> Account:
+        """The same with places by these names."""
+
+        def named(place: Place) -> Place:
+            return (place[0], place[1], names.get(place[2], place[2]))
+
+        sums = [replace(total, place=named(total.place)) for total in self.sums]
+        return replace(self, sums=sums, longest=[replace(wait, place=named(wait.place)) for wait in self.longest])
 
     @property
     def waited_s(self) -> float:
@@ -74,7 +85,7 @@ def read(lines: Iterable[str]) -> Account | None:
         return None
     began = min(span[1] for span in of_ranks.values())
     longest = [
-        Wait(*_of(fields), int(fields[6]), float(fields[7]) - began, float(fields[8]) - began)
+        Wait(*_of(fields), int(fields[8]), float(fields[9]) - began, float(fields[10]) - began)
         for fields in records["wait"]
     ]
     return Account(
@@ -82,12 +93,13 @@ def read(lines: Iterable[str]) -> Account | None:
         max(span[2] for span in of_ranks.values()) - began,
         _sums(records["sum"], longest),
         longest,
+        {fields[4]: (fields[5], int(fields[6])) for fields in records["sum"]},
     )
 
 
 def _of(fields: Sequence[str]) -> tuple[int, int, Place]:
     """A wait: its rank, the late rank and the place."""
-    by, call, comm, ranks, site, late = fields[:6]
+    by, call, comm, ranks, site, _, _, late = fields[:8]
     return int(by), int(late), (call, f"{comm} ({ranks} ranks)", site)
 
 
@@ -99,7 +111,7 @@ def _sums(records: Sequence[Sequence[str]], longest: Sequence[Wait]) -> list[Sum
     together: dict[tuple[Place, int], list[tuple[int, int, float]]] = {}
     for fields in records:
         by, late, place = _of(fields)
-        together.setdefault((place, late), []).append((by, int(fields[6]), float(fields[7])))
+        together.setdefault((place, late), []).append((by, int(fields[8]), float(fields[9])))
     sums = [
         Sum(
             *key,

@@ -11,9 +11,10 @@ from typing import Any
 from tollbar.look import conclusions, gathered, processes, ranks, sight
 
 _WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
+#: That of a collective call is the same wherever it was called; a place may have colons itself.
 _BARRIER = re.compile(
-    r"(?P<barrier>.+? \(\d+ ranks\), [^:]*?\w)(?: at [^:]*)?"
-    r": rank \d+(?: \([^()]*\))?(?: on \S+)? has waited"
+    r"(?P<barrier>.+? \(\d+ ranks\), (?:\S+ \d+(?= at )|.*?(?=: rank )))(?:(?<=\d) at .*?)?"
+    r"(?P<waiter>: rank \d+(?: \([^()]*\))?(?: on \S+)? has waited)"
 )
 _CLAUSE = re.compile(r"(?:nothing heard from )?ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)")
 #: A report has come again when that much of a time-out has passed since it came first: after the whole job
@@ -86,7 +87,11 @@ def _told(text: str, waited: re.Match[str]) -> tuple[str, str]:
     these do. Each clause begins with the ranks of which it tells something."""
     head = _BARRIER.match(text)
     names = sorted(named(text))
-    key = f"{head[0]} {names}" if head and names else text[: waited.start(1)] + text[waited.end(1) :]
+    key = (
+        f"{head['barrier']}{head['waiter']} {names}"
+        if head and names
+        else text[: waited.start(1)] + text[waited.end(1) :]
+    )
     return head["barrier"] if head else key, key
 
 

@@ -15,6 +15,7 @@ PROGRAM = "tollbar-look"
 PACKAGE = "libdw-dev"
 #: After it the program is ended. A look at a thousand threads takes some ten seconds.
 LIMIT_S = 50.0
+NAMES_LIMIT_S = 20.0
 
 
 class LookError(Exception):
@@ -49,6 +50,31 @@ def look(numbers: Sequence[int]) -> dict[str, Any]:
         hint = "; sudo apt-get install -y libdw1" if "libdw" in done.stderr else ""
         raise LookError((done.stderr.strip() or f"{PROGRAM} ended with {done.returncode}") + hint)
     return {"looks": list(_looks(done.stdout))}
+
+
+def names(places: Mapping[str, tuple[str, int]]) -> dict[str, str]:
+    """The names of places in files, `function (file:line)`, or `function (FILE+0xADDRESS)` without debug information;
+    of none that is not found out. `places`: FILE+0xADDRESS, and the build id and the inode of the file."""
+    wanted = [place for place, of_file in places.items() if "+0x" in place and any(of_file)]
+    questions = (
+        "\t".join((place.rpartition("+")[2], places[place][0], str(places[place][1]), place.rpartition("+")[0]))
+        for place in wanted
+    )
+    if not wanted or available():
+        return {}
+    try:
+        done = subprocess.run(
+            [paths.program(PROGRAM), "--places"], input="".join(f"{question}\n" for question in questions),
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace", timeout=NAMES_LIMIT_S,
+        )  # fmt: skip
+        said = done.stdout
+    except subprocess.TimeoutExpired as late:
+        said = (late.stdout or b"").decode(errors="replace")  # bytes, whatever the text is
+    except OSError:
+        return {}
+    answers = (answer.split("\t") for answer in said.split("\n")[:-1])
+    known = ((place, *answer) for place, answer in zip(wanted, answers, strict=False) if len(answer) == 2 and answer[0])
+    return {place: f"{function} ({line or place})" for place, function, line in known}
 
 
 def trial() -> str | None:

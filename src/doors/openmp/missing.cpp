@@ -2,6 +2,7 @@
 // A thread reads the records of all others while they go on: what it says is of one moment for each thread.
 #include "missing.hpp"
 
+#include "base/places.hpp"
 #include "base/report.hpp"
 #include "base/threads.hpp"
 
@@ -13,6 +14,7 @@
 #include <thread>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tollbar::detail::openmp {
@@ -25,21 +27,19 @@ std::int64_t now_ns() noexcept {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// "program+0x1234 (function)", for addr2line(1) and for eyes. A barrier that a region ends with was jumped to, from
-/// where is not known.
-std::string text_of(const void* place, const void* body) {
+/// A barrier that a region ends with was jumped to, from where is not known.
+std::string text_of(const void* place, const void* body, Places& places) {
     Dl_info about{}, own{};
     dladdr(reinterpret_cast<const void*>(&note_wait), &own);
     const bool is_end = place == nullptr && body != nullptr;
     if (!is_end && dladdr(place, &about) == 0) return "an unknown place";
-    if (is_end || about.dli_fbase == own.dli_fbase) return "the end of " + text_of(body, nullptr);
+    if (is_end || about.dli_fbase == own.dli_fbase) return "the end of " + text_of(body, nullptr, places);
     // A body is a function; any other place is where a call returns to.
-    return (body == nullptr ? place_in_file(place) : place_of_call(place)) +
-           (about.dli_sname == nullptr ? "" : " (" + std::string(about.dli_sname) + ")");
+    return body == nullptr ? places.of(0, reinterpret_cast<std::uintptr_t>(place)) : places.of_call(place);
 }
 
-std::string place_of(const Member& member) {
-    return text_of(member.place.load(std::memory_order_relaxed), member.body.load(std::memory_order_relaxed));
+std::string place_of(const Member& member, Places& places) {
+    return text_of(member.place.load(std::memory_order_relaxed), member.body.load(std::memory_order_relaxed), places);
 }
 
 /// The barriers of the region at which it has arrived, whosever they are.
@@ -75,17 +75,17 @@ struct Waiting {
     std::uint64_t arrivals;
 };
 
-std::string text_of(int number, const Member* member) {
+std::string text_of(int number, const Member* member, Places& places) {
     const std::string text = "thread " + std::to_string(number);
     if (member == nullptr) return text + ", which has not begun";
     const std::string thread = text + " (thread id " + std::to_string(member->thread.load(std::memory_order_relaxed));
     if (arrivals_of(*member) == 0) return thread + ", at no barrier yet)";
-    return thread + ", last at the barrier at " + place_of(*member) + ")";
+    return thread + ", last at the barrier at " + place_of(*member, places) + ")";
 }
 
 /// The threads that the barrier waits for. A thread without a record has not begun, unless others wait for the end
 /// already: tasks that a thread runs there may open regions, which take its record.
-std::vector<std::string> missing_of(const Waiting& waiting, int threads) {
+std::vector<std::string> missing_of(const Waiting& waiting, int threads, Places& places) {
     std::vector<const Member*> members(static_cast<std::size_t>(threads));
     for_each_record([&](const Member& one) {
         const auto number = static_cast<std::size_t>(one.number.load(std::memory_order_relaxed));
@@ -98,7 +98,7 @@ std::vector<std::string> missing_of(const Waiting& waiting, int threads) {
     for (int number = 0; number < threads; ++number) {
         const Member* const member = members[static_cast<std::size_t>(number)];
         if (member == nullptr ? !is_end : arrivals_of(*member) < waiting.arrivals)
-            missing.push_back(text_of(number, member));
+            missing.push_back(text_of(number, member, places));
     }
     return missing;
 }
@@ -121,8 +121,9 @@ private:
     static bool report(const Waiting& waiting, std::int64_t now) {
         const Member& self = *waiting.member;
         const int threads = self.watched.threads.load(std::memory_order_relaxed);
-        const std::vector<std::string> missing = missing_of(waiting, threads);
-        const std::string place = place_of(self);
+        const auto [missing, place] = with_names(places_limit, [&](Places& places) {
+            return std::pair(missing_of(waiting, threads, places), place_of(self, places));
+        });
         if (missing.empty() || !waiting.still_waits()) return false;
         tollbar_report("thread %d of %d of process %d has waited %.1f s in the OpenMP barrier at %s for %s",
                        self.number.load(std::memory_order_relaxed), threads, static_cast<int>(getpid()),

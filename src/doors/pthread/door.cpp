@@ -4,6 +4,7 @@
 
 #include "base/kept_errno.hpp"
 #include "base/once.hpp"
+#include "base/places.hpp"
 #include "base/report.hpp"
 #include "questions.hpp"
 #include "visits.hpp"
@@ -66,12 +67,13 @@ void wait_inside(NativeGate<scope>& gate, std::uint64_t target, std::uint64_t pl
         place == 0 ? own_timeout() : Timeout{},
         [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
         [&](std::chrono::duration<double> waited) {
+            const std::string called_at = place_of_call(caller);  // which takes a while, so the others are counted then
             report_missing({.gate = &gate,
                             .arrived = gate.arrived(target),
                             .expected = gate.expected(),
                             .shared = scope == Scope::shared,
                             .waited_s = waited.count(),
-                            .caller = caller});
+                            .place = called_at});
             return true;
         });
 }

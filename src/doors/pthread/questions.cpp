@@ -45,8 +45,8 @@ void report_missing(const Incomplete& phase) {
     const std::vector<pid_t> threads = threads_at(phase.gate);
     tollbar_report("thread %d has waited %.1f s in pthread_barrier_wait, called at %s: %" PRIu64 " of %" PRIu64
                    " threads have not arrived, thread%s %s%s %s",
-                   gettid(), phase.waited_s, place_of_call(phase.caller).c_str(), phase.expected - phase.arrived,
-                   phase.expected, threads.size() == 1 ? "" : "s",
+                   gettid(), phase.waited_s, phase.place.c_str(), phase.expected - phase.arrived, phase.expected,
+                   threads.size() == 1 ? "" : "s",
                    listed(threads, [](pid_t thread) { return std::to_string(thread); }).c_str(),
                    phase.shared ? " of this process" : "", threads.size() == 1 ? "has" : "have");
 }

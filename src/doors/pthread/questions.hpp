@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace tollbar::detail::pthread_door {
 
@@ -16,11 +17,11 @@ struct Incomplete {
     std::uint64_t expected;
     bool shared;  ///< threads of other processes may have arrived
     double waited_s;
-    const void* caller;
+    std::string place;  ///< of the call that waits
 };
 
-/// Says how many have arrived, which of this process's threads, and where the caller's code waits: the file that holds
-/// it and the offset there, for addr2line(1). Throws std::bad_alloc.
+/// Says how many have arrived, which of this process's threads, and where the caller's code waits. Throws
+/// std::bad_alloc.
 void report_missing(const Incomplete& phase);
 
 }  // namespace tollbar::detail::pthread_door

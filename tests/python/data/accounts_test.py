@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from tollbar.data import accounts
 
-PLACE = "MPI_Allreduce\tMPI_COMM_WORLD\t3\t./x+0x1"
+PLACE = "MPI_Allreduce\tMPI_COMM_WORLD\t3\t./x+0x1\tabc\t7"
 
 
 def lines(*records: str) -> list[str]:
@@ -24,6 +24,10 @@ def test_waits_for_one_rank_in_one_place_are_one_sum_of_all_that_waited():
         )
     )
     assert account.ranks == {0: "h", 1: "h", 2: "h"}
+    assert account.files == {"./x+0x1": ("abc", 7), "./x+0x2": ("abc", 7)}
+    named = account.with_names({"./x+0x1": "main (x.c:3)"})
+    assert {each.place[2] for each in named.sums} == {"main (x.c:3)", "./x+0x2"}
+    assert named.longest[0].place[2] == "main (x.c:3)"
     assert account.lasted_s == 10.0
     assert [(each.late, each.by, each.waits, each.waited_s, each.longest_s) for each in account.sums] == [
         (-1, (0,), 1, 9.0, None), (2, (0, 1), 5, 4.0, 1.25), (1, (0,), 1, 0.5, None),

@@ -35,6 +35,13 @@ def test_a_report_that_comes_again_after_a_further_time_out_is_a_hang():
     assert reports.sentences(again, gathered.Hosts(10)) == [ONE_NODE.format(2, 30.0).removeprefix("tollbar: ")]
 
 
+def test_a_wait_is_the_same_whether_its_places_have_names_or_numbers():
+    named = ONE_NODE.replace("./late+0x11e1", "ns::Grid::step (grid.cpp:12)").replace("./late+0x11c0", "main (a.c:3)")
+    first, second = (line.removeprefix("tollbar: ") for line in (ONE_NODE.format(2, 10.0), named.format(2, 20.0)))
+    assert not believed((10, first), (20, second))
+    assert hangs.named(second) == {2}
+
+
 def test_another_episode_is_another_wait():
     lines = [(10.0 * n, ONE_NODE.format(n, 10.0).removeprefix("tollbar: ")) for n in range(1, 20)]
     assert believed(*lines)

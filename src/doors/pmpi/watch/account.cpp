@@ -142,7 +142,7 @@ void begin_account() noexcept {
 }
 
 std::string account(int rank, std::size_t most, std::size_t bytes,
-                    const std::function<std::string(std::uint64_t)>& site) {
+                    const std::function<CodePlace(std::uint64_t)>& site) {
     Totals& all = own();
     const std::lock_guard lock(all.mutex);
     // Times are those of the clock that hosts have in common.
@@ -151,16 +151,19 @@ std::string account(int rank, std::size_t most, std::size_t bytes,
     const std::string by = std::to_string(rank);
     std::string text = line(
         {"rank", by, mpi::host_name(), seconds_of(all.began_ns + since), seconds_of(ended_ns + since)});
-    std::map<std::uint64_t, std::string> places;
+    std::map<std::uint64_t, CodePlace> places;
     const auto line_of = [&](const char* what, const Call& call, std::initializer_list<std::string> more) {
-        std::string& place = places[call.site];
-        if (place.empty()) place = call.site == 0 ? "many places" : site(call.site);
+        const auto [found, is_new] = places.try_emplace(call.site);
+        CodePlace& place = found->second;
+        if (is_new && call.site != 0) place = site(call.site);
         std::vector<std::string> fields{what,
                                         by,
                                         call.site == 0 ? "several calls" : call_of(call.line).name,
                                         call.comm,
                                         std::to_string(call.ranks),
-                                        place,
+                                        call.site == 0 ? "many places" : place.raw(),
+                                        place.build_id,
+                                        std::to_string(place.inode),
                                         std::to_string(call.late)};
         fields.insert(fields.end(), more);
         return line(std::move(fields));

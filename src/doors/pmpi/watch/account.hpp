@@ -4,6 +4,8 @@
 
 #include "look.hpp"
 
+#include "base/places.hpp"
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -34,11 +36,11 @@ void add_stay(const tollbar_seats_file& file, const tollbar_comm& comm, std::uin
 
 /// Gives what has been added, in lines of fields with tabs between, times in seconds of the host's clock: "rank", the
 /// rank, its host, when it began and ended; "sum", the rank, a call, its communicator and the ranks of that, where it
-/// was called, who was late, how often that was so and how long together; for each of the longest waits, `most` at
-/// most, "wait", the same six, the number of the call, from when and until when. Sums without room in `bytes` become
-/// one of several calls, waits without room are left out; the first line and that sum are there in any case.
-std::string account(int rank, std::size_t most, std::size_t bytes,
-                    const std::function<std::string(std::uint64_t)>& site);
+/// was called, the build id and the inode of that file, who was late, how often that was so and how long together; for
+/// each of the longest waits, `most` at most, "wait", the same eight, the number of the call, from when and until when.
+/// Sums without room in `bytes` become one of several calls, waits without room are left out; the first line and that
+/// sum are there in any case.
+std::string account(int rank, std::size_t most, std::size_t bytes, const std::function<CodePlace(std::uint64_t)>& site);
 
 /// The bytes that each of so many ranks may give, so that all together are few enough for the MPI's counts, and for the
 /// memory of the one that gets them.

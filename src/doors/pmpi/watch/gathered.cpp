@@ -6,9 +6,9 @@
 #include "account.hpp"
 #include "told.hpp"
 
+#include "base/places.hpp"
 #include "base/report.hpp"
 #include "base/say.h"
-#include "communicator/call_site.hpp"
 #include "doors/pmpi/everybody.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ bool all_give(const Place& place, int ranks, bool& all_know) noexcept {
 
 /// Sends nothing where it finds no memory: all ranks make the same calls of the MPI.
 void gather(int rank, int ranks) noexcept {
-    const auto site = [](std::uint64_t address) { return mpi::call_site_in(getpid(), address); };
+    const auto site = [](std::uint64_t address) { return place_in(0, address - 1); };
     const std::size_t room = account_bytes(static_cast<std::size_t>(ranks));
     const std::size_t most = std::clamp<std::size_t>(16384 / static_cast<std::size_t>(ranks), 16, 1024);
     std::string own, all;

@@ -6,10 +6,10 @@
 #include "watch.hpp"
 
 #include "base/files.hpp"
+#include "base/places.hpp"
 #include "base/process.hpp"
 #include "base/report.hpp"
 #include "base/threads.hpp"
-#include "communicator/call_site.hpp"
 #include "communicator/facts.hpp"
 
 #include <algorithm>
@@ -62,19 +62,46 @@ std::string doing(const Rank& rank) {
     return asleep_in.empty() || asleep_in == "0" ? "asleep" : "asleep in the kernel's " + asleep_in;
 }
 
-Asked asked() { return {.host = mpi::host_name(), .site = mpi::call_site_in, .doing = doing}; }
+/// A look, and what is concluded from it.
+struct Found {
+    Asked asked() {
+        return {.host = mpi::host_name(),
+                .site = [this](pid_t process, std::uint64_t address) { return places.of_call(process, address); },
+                .doing = doing};
+    }
+
+    void conclude() { lines = watch::conclude(ranks, timeout_s, asked()); }
+
+    bool is_sound(const Looking& looking) {
+        return !leave_out_stopped(ranks, timeout_s, asked()) && looking.still_wait(ranks, timeout_s);
+    }
+
+    /// Finds out the names of places in lines as long as `goes_on()`; whether the lines are sound after that.
+    template <class GoesOn>
+    bool learn(const Looking& looking, GoesOn goes_on) {
+        if (!places.has_new()) return true;
+        bool went_on = true;
+        places.learn(std::chrono::seconds(2), [&] { return went_on = goes_on(); });
+        if (!went_on || !is_sound(looking)) return false;
+        conclude();
+        return true;
+    }
+
+    std::vector<Rank> ranks;
+    double timeout_s = 0;
+    Places places{};
+    std::vector<Line> lines{};
+};
 
 /// The lines of a look; none at all where one has become wrong a little later, or has been wrong.
-std::optional<std::vector<Line>> lines_of(Looking& looking, Clock::time_point now, Seconds timeout,
-                                          const std::stop_token& stop = {}) {
-    std::vector<Rank> ranks = looking.look(now);
-    leave_out_stopped(ranks, timeout.count(), asked());
-    std::vector<Line> lines = conclude(ranks, timeout.count(), asked());
-    if (lines.empty() && !is_gathered()) return std::nullopt;
-    if (!nap(stop, std::min(timeout / 32, Seconds(0.1)))) return std::nullopt;
-    if (leave_out_stopped(ranks, timeout.count(), asked()) || !looking.still_wait(ranks, timeout.count()))
-        return std::nullopt;
-    return lines;
+std::optional<Found> found_by(Looking& looking, Clock::time_point now, Seconds timeout,
+                              const std::stop_token& stop = {}) {
+    Found found{.ranks = looking.look(now), .timeout_s = timeout.count()};
+    leave_out_stopped(found.ranks, timeout.count(), found.asked());
+    found.conclude();
+    if (found.lines.empty() && !is_gathered()) return std::nullopt;
+    if (!nap(stop, std::min(timeout / 32, Seconds(0.1))) || !found.is_sound(looking)) return std::nullopt;
+    return found;
 }
 
 class Watcher {
@@ -86,29 +113,51 @@ public:
 private:
     void watch(const std::stop_token& stop) {
         pthread_setname_np(pthread_self(), name);
-        const Seconds longest_pause = std::clamp(timeout_ / 16, Seconds(0.01), Seconds(1));
-        Clock::time_point before = Clock::now();
-        for (Seconds pause = longest_pause; nap(stop, pause);) {
+        for (Seconds pause = longest_pause_; nap(stop, pause);) {
             const Clock::time_point now = Clock::now();
-            if (now - before > longest_pause + timeout_ / 2) looking_.forget();
-            before = now;
+            goes_on(now);
             const Looking::Longest longest = looking_.longest(now);
             const Seconds until_due = timeout_ - Seconds(longest.waited_s);
             const bool waits = until_due <= Seconds(0) && is_due(file_.reported_ns, now);
             // Ranks of other hosts may wait for one that stands still.
             const bool stands = is_gathered() && longest.stood_s >= timeout_.count() && is_due(file_.stood_ns, now);
             if (waits || stands) report_if_possible([&] { look(now, stop); });
-            pause = until_due > Seconds(0) ? std::min(longest_pause, until_due) : longest_pause;
+            pause = until_due > Seconds(0) ? std::min(longest_pause_, until_due) : longest_pause_;
         }
     }
 
+    /// False where this process was stopped meanwhile, and perhaps all of them: earlier looks count no more.
+    bool goes_on(Clock::time_point now) {
+        const bool was_stopped = now - std::exchange(before_, now) > longest_pause_ + timeout_ / 2;
+        if (was_stopped) looking_.forget();
+        return !was_stopped;
+    }
+
     void look(Clock::time_point now, const std::stop_token& stop) {
-        const auto lines = lines_of(looking_, now, timeout_, stop);
-        if (!lines || !takes(lines->empty() ? file_.stood_ns : file_.reported_ns, now)) return;
+        auto found = found_by(looking_, now, timeout_, stop);
+        if (!found) return;
+        std::uint64_t& turn = found->lines.empty() ? file_.stood_ns : file_.reported_ns;
+        const std::uint64_t last = __atomic_load_n(&turn, __ATOMIC_RELAXED);
+        if (!takes(turn, now)) return;
         __atomic_store_n(&file_.stood_ns, nanoseconds(now.time_since_epoch()), __ATOMIC_RELAXED);
+        if (is_gathered()) standings(looking_.look(Clock::now()), found->asked());  // for their places
+        // One watcher of the host asks, and looks on meanwhile.
+        const bool are_sound = found->learn(looking_, [&] {
+            const Clock::time_point then = Clock::now();
+            const bool still = !stop.stop_requested() && goes_on(then);
+            if (still) looking_.longest(then);
+            return still;
+        });
+        if (!are_sound) return give_back(turn, now, last);
         if (is_gathered())
-            for (const Line& line : standings(looking_.look(Clock::now()), asked())) tell(line.text, line.facts);
-        for (const Line& line : *lines) tell(line.text, line.facts);
+            for (const Line& line : standings(looking_.look(Clock::now()), found->asked())) tell(line.text, line.facts);
+        for (const Line& line : found->lines) tell(line.text, line.facts);
+    }
+
+    /// Nothing was said at this turn.
+    static void give_back(std::uint64_t& turn, Clock::time_point now, std::uint64_t last) {
+        std::uint64_t own = nanoseconds(now.time_since_epoch());
+        __atomic_compare_exchange_n(&turn, &own, last, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
 
     bool is_due(const std::uint64_t& turn, Clock::time_point now) const {
@@ -126,7 +175,9 @@ private:
 
     tollbar_seats_file& file_;
     const Seconds timeout_;
+    const Seconds longest_pause_ = std::clamp(timeout_ / 16, Seconds(0.01), Seconds(1));
     Looking looking_;
+    Clock::time_point before_ = Clock::now();
     std::jthread thread_;  ///< the last one here: it uses the others
 };
 
@@ -151,9 +202,9 @@ void end(const Place& place) noexcept {
 
 std::vector<std::string> waits_in(const std::string& path, double apart_s) {
     const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // it may be a pipe
-    struct stat found {};
-    if (!file || fstat(file.number(), &found) != 0) throw_errno(path);
-    if (found.st_uid != geteuid() || found.st_size != sizeof(tollbar_seats_file)) throw_errno(path, EPERM);
+    struct stat status {};
+    if (!file || fstat(file.number(), &status) != 0) throw_errno(path);
+    if (status.st_uid != geteuid() || status.st_size != sizeof(tollbar_seats_file)) throw_errno(path, EPERM);
     const Mapping mapping(sizeof(tollbar_seats_file), PROT_READ, MAP_SHARED, file.number(), path);
     const auto& seats = *reinterpret_cast<const tollbar_seats_file*>(mapping.memory());
     if (__atomic_load_n(&seats.version, __ATOMIC_RELAXED) != tollbar_seats_version) throw_errno(path, EPROTO);
@@ -161,8 +212,9 @@ std::vector<std::string> waits_in(const std::string& path, double apart_s) {
     looking.look(Clock::now());
     nap({}, Seconds(apart_s));
     std::vector<std::string> texts;
-    if (const auto lines = lines_of(looking, Clock::now(), Seconds(apart_s)))
-        std::ranges::transform(*lines, std::back_inserter(texts), &Line::text);
+    auto found = found_by(looking, Clock::now(), Seconds(apart_s));
+    if (found && found->learn(looking, [] { return true; }))
+        std::ranges::transform(found->lines, std::back_inserter(texts), &Line::text);
     return texts;
 }
 

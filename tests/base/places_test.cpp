@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A place is numbered as its linker has, in this process and in others.
+#include "base/places.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tollbar::detail;
+
+namespace {
+
+[[gnu::noinline]] int here() { return 1; }
+
+const auto address = reinterpret_cast<std::uintptr_t>(&here);
+const auto of_libc = reinterpret_cast<std::uintptr_t>(&std::getenv);
+
+}  // namespace
+
+TEST_CASE("a place of this process is in its program, and has its build id and inode") {
+    const CodePlace place = place_in(0, address);
+    CHECK(place.file.ends_with("_test"));
+    CHECK(place.address < 1U << 30);
+    CHECK(place.inode != 0);
+    CHECK((place.build_id.empty() || place.build_id.size() >= 16));
+    CHECK(place.raw().starts_with(place.file + "+0x"));
+    CHECK(place_in(getpid(), address).raw() == place.raw());
+}
+
+TEST_CASE("a place of another process of the same program is the same one") {
+    const pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    for (const std::uintptr_t code : {address, of_libc}) {
+        const CodePlace own = place_in(0, code), theirs = place_in(child, code);
+        CHECK(theirs.raw() == own.raw());
+        CHECK(theirs.build_id == own.build_id);
+        CHECK(theirs.inode == own.inode);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    CHECK(place_in(child, address).file.empty());  // nothing is known of one that is gone
+}
+
+TEST_CASE("code without a file has the number that it has in memory") {
+    void* const memory = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    const CodePlace place = place_in(0, reinterpret_cast<std::uintptr_t>(memory));
+    CHECK(place.file.empty());
+    CHECK(place.raw().starts_with("0x"));
+    Places places;
+    CHECK(places.of(0, reinterpret_cast<std::uintptr_t>(memory)) == place.raw());
+    CHECK_FALSE(places.learn(places_limit));
+    munmap(memory, 4096);
+}
