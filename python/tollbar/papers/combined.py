@@ -58,7 +58,7 @@ def highest(*, contended: bool) -> list[int]:
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:
-    measured, nodes = _measured(runs), Axes("nodes", "us")
+    measured, nodes = _measured(runs), Axes("nodes", "barrier, us")
     missing = runs.missing("hybrid", stored.any_of(measured))
     over_threads = [
         Point(f"{many} nodes", threads, model=model_us(many, threads)) for many in _CURVES["13b"] for threads in THREADS
@@ -76,7 +76,7 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), missing)
         for number, what, axes, points in (
             ("Figure 13a", "against nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
-            ("Figure 13b", "against threads a node", Axes("threads a node", "us"), [*over_threads, *turned]),
+            ("Figure 13b", "against threads a node", Axes("threads a node", "barrier, us"), [*over_threads, *turned]),
         )
     ]
     return [*curves, _heat_map(measured, missing)]
@@ -100,7 +100,9 @@ def _heat_map(measured: list[Point], missing: Lack | None) -> Exhibit:
     picture = heat.svg("openmp-mpi-figure-14", panels, "nodes, or ranks", "threads a node, or a rank", "barrier, us")
     points = [*modelled, *measured]
     title = f"{_TITLE}: nodes by threads"
-    return Exhibit(NAME, "Figure 14", title, Axes("nodes", "us"), points, _sentence(measured), missing, drawing=picture)
+    return Exhibit(
+        NAME, "Figure 14", title, Axes("nodes", "barrier, us"), points, _sentence(measured), missing, drawing=picture
+    )
 
 
 def _over_nodes(threads: Iterable[int]) -> list[Point]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from statistics import median
 from typing import Literal
 
@@ -12,6 +13,7 @@ import tollbar
 from tollbar.data.statistics import Interval
 from tollbar.papers.lacking import Lack
 from tollbar.papers.published import Value, values_of
+from tollbar.report import candidates
 from tollbar.report.figures import COLOURS, Axis, Figure, Kind, Line
 
 X = float | str
@@ -103,11 +105,10 @@ class Exhibit:
         points = [] if self.drawing else [point for point in self.points if point.series not in self.aside]
         words = list(dict.fromkeys(point.x for point in points if isinstance(point.x, str)))
         lines = []
-        for number, series in enumerate(dict.fromkeys(point.series for point in points)):
+        styles = _styles(list(dict.fromkeys(point.series for point in points)))
+        for series, style in styles.items():
             mine = [point for point in points if point.series == series]
-            lines += [
-                line for name, kind in _KINDS.items() if (line := _line(mine, name, kind, number % COLOURS, words))
-            ]
+            lines += [line for name, kind in _KINDS.items() if (line := _line(mine, name, kind, style, words))]
         if not lines:
             return None
         xs, ys = [x for line in lines for x in line.x], [y for line in lines for y in line.y]
@@ -153,7 +154,19 @@ _KINDS: dict[str, tuple[Kind, str]] = {
 }
 
 
-def _line(points: Sequence[Point], name: str, kind: tuple[Kind, str], colour: int, words: Sequence[X]) -> Line | None:
+def _styles(series: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """A colour and a dash for each series: the first of a barrier has that one's own colour."""
+    styles: dict[str, tuple[int, int]] = {}
+    for number, name in enumerate(series):
+        colour = candidates.colour(name, number) % COLOURS
+        free = ((other % COLOURS, dash) for dash in count() for other in range(colour, colour + COLOURS))
+        styles[name] = next(style for style in free if style not in styles.values())
+    return styles
+
+
+def _line(
+    points: Sequence[Point], name: str, kind: tuple[Kind, str], style: tuple[int, int], words: Sequence[X]
+) -> Line | None:
     known = [point for point in points if getattr(point, name) is not None]
     if not known:
         return None
@@ -163,7 +176,7 @@ def _line(points: Sequence[Point], name: str, kind: tuple[Kind, str], colour: in
     low, high = (
         ([point.low for point in known], [point.high for point in known]) if name == "measured" else (None, None)
     )
-    return Line(points[0].series + kind[1], xs, ys, low, high, colour, kind[0])
+    return Line(points[0].series + kind[1], xs, ys, low, high, kind=kind[0], style=style)
 
 
 def drawing(

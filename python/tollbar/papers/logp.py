@@ -34,7 +34,7 @@ PLANS = {
 CROSSOVER = 4
 _SIZES = (2, 4, 8, 16, 24, 32, 40, 48, 56, 64)
 _GROUPS = (2, 3, 4, 6, 8, 16)
-_AXES = Axes("nodes", "us")
+_AXES = Axes("nodes", "barrier, us")
 _OPEN_MPI_CALL = f"MPI_Barrier [{BASIC}]"
 
 

@@ -30,8 +30,8 @@ COMPUTE_MS = (0.5, 1, 2, 4, 6, 8, 9.9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 2
 SMALLEST = 0.5
 _SWITCHES = (SMALLEST, 1, 2, 4, 7, 10, 14, 20, 30, 50)
 _PROCESSORS = tuple(range(1, 17))
-_TIMES = Axes("ms of computing between barriers", "ms a barrier", log_x=False, log_y=False)
-_SHARES = Axes("computing between barriers, in context switches", "% over 16 / P times the time on 16", log_y=False)
+_TIMES = Axes("computing between barriers, ms", "time a barrier, ms", log_x=False, log_y=False)
+_SHARES = Axes("computing between barriers, in context switches", "over 16 / P times the time on 16, %", log_y=False)
 
 #: So long a word of memory serves one thread; the paper prints no such time.
 ACCESS_US = 20.0
@@ -170,7 +170,7 @@ def _near_multiples() -> Exhibit:
         "proportion to the access."
     )
     title = "Tree against centralized spinning barriers where accesses to a word take turns"
-    axes = replace(_TIMES, x="us of computing below a multiple of the quantum")
+    axes = replace(_TIMES, x="computing below a multiple of the quantum, us")
     return Exhibit(NAME, "Figure 1 near multiples", title, axes, points, sentence)
 
 
@@ -271,8 +271,8 @@ def _processors(runs: Stored) -> Exhibit:
         f"and nowhere else; a fourth processor for 16 threads gains {gain:.3g} %."
     )
     title, axes = (
-        "Completion time against processors, in times of 16",
-        Axes("processors", "times of computing", False, False),
+        "Completion time against processors",
+        Axes("processors", "completion time over computing time", False, False),
     )
     aside = ("gain of a fourth processor", "gain of seven more processors")
     return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("crowd", any_of(points)), aside)

@@ -20,7 +20,7 @@ from tollbar.report import lanes
 PLAN = "pairwise"
 EFFICIENCIES = {"Figure 7a": 0.25, "Figure 7b": 0.5, "Figure 7c": 0.75, "Figure 7d": 0.9}
 _GM = "GM level"
-_AXES = Axes("nodes", "us")
+_AXES = Axes("nodes", "barrier, us")
 #: The units of a node, in the order in which they handle a message.
 _STAGES = ("send", "sdma", "xmit", "recv", "rdma", "hrecv")
 FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
@@ -79,7 +79,7 @@ def _time_lines() -> Exhibit:
         f"{units['NB']}: SDMA is gone. How the sums are split among the units is not in the paper."
     )
     title = "Timing of one step between two nodes, lanai4.3"
-    axes, picture = Axes("us from the start", "us"), lanes.svg(_units(title, histories))
+    axes, picture = Axes("from the start, us", "duration, us"), lanes.svg(_units(title, histories))
     return Exhibit(NAME, "Figure 2", title, axes, points, sentence, drawing=picture)
 
 
@@ -153,7 +153,7 @@ def _factors(runs: Stored, number: str, powers: bool) -> Exhibit:
         least = min(points, key=lambda point: point.model or 0)
         sentence = f"The factor is never below {least.model:.3f}, at {least.x} nodes of {least.series}."
     points += nic_hosts.factors(runs, powers)
-    axes = Axes("nodes", "times", log_y=False)
+    axes = Axes("nodes", "host-based over NIC-based", log_y=False)
     return Exhibit(
         NAME,
         number,
@@ -182,7 +182,10 @@ def _fine(runs: Stored) -> Exhibit:
         f"The model adds computing and barrier and has no flat spot; the paper sees {flat['lanai4.3']:g} and "
         f"{flat['lanai7.2']:g} us of overlap, its efficiencies imply {overlaps}."
     )
-    title, axes = "Loop of computing and a barrier, 8 nodes", Axes("us of computing", "us a loop", log_y=False)
+    title, axes = (
+        "Loop of computing and a barrier, 8 nodes",
+        Axes("computing, us", "loop, us", log_x=False, log_y=False),
+    )
     aside = tuple(f"flat spot {card}" for card in NODES)
     return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("work", any_of(points)), aside)
 

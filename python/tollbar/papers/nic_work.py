@@ -58,7 +58,7 @@ def _varying(runs: Stored) -> Exhibit:
         f"{first} us of computing and {saved[last]:.4g} us at {last} us."
     )
     points += nic_hosts.varying(runs, 0.2)
-    title, axes = "Loop of computing that varies by 20 % and a barrier, 16 nodes", Axes("us of computing", "us a loop")
+    title, axes = "Loop of computing that varies by 20 % and a barrier, 16 nodes", Axes("computing, us", "loop, us")
     return Exhibit(NAME, "Figure 8", title, axes, points, sentence, runs.missing("work", any_of(points)))
 
 
@@ -76,7 +76,7 @@ def _difference(runs: Stored) -> Exhibit:
         f"{most[0]:.4g} to {most[-1]:.4g} us."
     )
     points += nic_hosts.difference(runs)
-    axes = Axes("us of computing", "us", log_y=False)
+    axes = Axes("computing, us", "host-based less NIC-based, us", log_y=False)
     return Exhibit(
         NAME,
         "Figure 9",
@@ -134,9 +134,9 @@ def _applications(runs: Stored) -> list[Exhibit]:
             aside,
         )
         for number, what, y, points, text, aside in (
-            ("Figure 10a", "time", "us a run", taken, f"NIC-based on lanai7.2 a run takes {spans}.", ()),
-            ("Figure 10b", "factor", "times", gains, largest_text, ("largest factor",)),
-            ("Figure 10c", "efficiency", "share", shares, efficient, ()),
+            ("Figure 10a", "time", "run, us", taken, f"NIC-based on lanai7.2 a run takes {spans}.", ()),
+            ("Figure 10b", "factor", "host-based over NIC-based", gains, largest_text, ("largest factor",)),
+            ("Figure 10c", "efficiency", "share of computing", shares, efficient, ()),
         )
     ]
 

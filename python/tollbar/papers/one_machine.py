@@ -78,7 +78,7 @@ def exhibits() -> list[Exhibit]:
         f"{off_pct(number, contended=True):.0f} %. From {100 * needed():.0f} % on the MCS tree is the "
         "faster one."
     )
-    title, axes = "Both barriers between processes, the same costs", Axes("nodes", "us")
+    title, axes = "Both barriers between processes, the same costs", Axes("nodes", "barrier, us")
     return [Exhibit(NAME, f"{number} on one machine", title, axes, points, sentence)]
 
 

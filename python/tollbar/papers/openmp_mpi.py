@@ -90,7 +90,9 @@ def _exhibit(
     points = with_published(points, NAME, number)
     printed_series = {point.series for point in points if point.published is not None}
     sentences = [_sentence(points, plan, x) for plan in plans if plan in printed_series]
-    return Exhibit(NAME, number, title, Axes(x, "us"), points, " ".join(sentences), missing)
+    return Exhibit(
+        NAME, number, title, Axes(x, "barrier, us", log_x=False, log_y=False), points, " ".join(sentences), missing
+    )
 
 
 def _sentence(points: Sequence[Point], plan: str, x: str) -> str:

@@ -41,6 +41,7 @@ class Line:
     high: Sequence[float | None] | None = None
     colour: int | None = None  #: of what is no barrier; a barrier has its own
     kind: Kind = "line"
+    style: tuple[int, int] | None = None  #: colour and dash, where a figure gives them to its lines itself
     notes: Sequence[str] = ()  #: what a pointer is told at each point, besides the numbers
 
 
@@ -68,6 +69,9 @@ class Figure:
         colour differ by their dashes."""
         styles: list[tuple[int, int]] = []
         for line in self.lines:
+            if line.style:
+                styles.append(line.style)
+                continue
             dash, colour = divmod(candidates.colour(line.label, line.colour), COLOURS)
             curve = line.kind in ("line", "steps")
             while curve and (colour, dash) in styles:

@@ -26,15 +26,26 @@ _STYLES: dict[str, dict[str, Any]] = {
     "measured": {"linestyle": (0, (4, 2)), "marker": "s", "markersize": 4},
     "steps": {"drawstyle": "steps-post"},
 }
+#: Lines of one kind and colour, from the second on.
+_OTHERS: dict[str, list[dict[str, Any]]] = {
+    "predicted": [{"linestyle": (0, (1, 3))}, {"linestyle": (0, (1, 1.2, 1, 4))}],
+    "printed": [{"marker": "D"}, {"marker": "^"}, {"marker": "v"}],
+    "measured": [{"marker": "D"}, {"marker": "^"}, {"marker": "v"}],
+}
 _DASHES = ("-", "--", "-.", ":")
+
+
+_LEGEND_LINE = 0.18  #: inches
 
 
 def picture(figure: Figure) -> Picture:
     """The curves, with their legend beside them; words of x stand in rows."""
-    drawn = Picture(figsize=(9, 5), layout="constrained")
+    drawn = Picture(figsize=(9, max(5, 0.3 + _LEGEND_LINE * len(figure.lines))), layout="constrained")
     axes, rows = drawn.subplots(), bool(figure.x.words)
     for line, (colour, dash) in zip(figure.lines, figure.styles, strict=True):
         style = {"color": COLOURS[colour], "linestyle": _DASHES[dash % len(_DASHES)]} | _STYLES[line.kind]
+        if dash and line.kind in _OTHERS:
+            style |= _OTHERS[line.kind][(dash - 1) % len(_OTHERS[line.kind])]
         values = (line.y, line.x) if rows else (line.x, line.y)
         axes.plot(*values, label=line.label, linewidth=1.4, **style | ({"linestyle": ""} if rows else {}))
     x, y = (figure.y, figure.x) if rows else (figure.x, figure.y)

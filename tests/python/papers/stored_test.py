@@ -2,6 +2,7 @@
 """What stored runs put into the exhibits: medians beside predictions, in the figures they belong to."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,10 @@ import replay_mpi
 import replay_shmem
 from tollbar.data import results
 from tollbar.machine import facts as machine
-from tollbar.papers import logp, multiprogramming, openmp_mpi, split_shmem
+from tollbar.papers import MAKERS, logp, multiprogramming, openmp_mpi, split_shmem
 from tollbar.papers.exhibit import Exhibit, Point
 from tollbar.papers.stored import Stored, model_of
+from tollbar.report import pictures
 
 
 @pytest.fixture
@@ -213,6 +215,36 @@ def test_the_exchange_is_predicted_from_the_row_of_the_puts_and_each_barrier_alo
     assert here["messages, Issend and Ibarrier (NBX)"].predicted is None  # nothing measures that barrier alone
     (over,) = [p for p in found["Table 1 over PEs"].points if p.series == "32-bit AMOs" and p.measured]
     assert over.predicted == amos.predicted
+
+
+def test_no_two_curves_of_a_figure_look_alike_and_no_legend_is_cut_off(tmp_path, replay_crowd, processes, stored):
+    visits = [each for us in (1000, 8000) for each in replay_crowd.visits(16, 2, us, 0.0)]
+    new_run(tmp_path, "crowd", "\n".join(replay_crowd.launch(16, 2, visits)) + "\n")
+    new_run(tmp_path, "mpi", *(processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4, 8)))
+    stored(ranks=(2, 4), launches=1, rounds=1, within=tmp_path)
+    here = Stored(tmp_path)
+    for make in MAKERS.values():
+        for exhibit in make(here):
+            if figure := exhibit.figure:
+                assert_reads_well(exhibit, figure)
+
+
+def assert_reads_well(exhibit, figure):
+    name = f"{exhibit.paper} {exhibit.number}"
+    looks = [(line.kind, *style) for line, style in zip(figure.lines, figure.styles, strict=True)]
+    assert len(set(looks)) == len(looks), name
+    assert all(len(line.x) for line in figure.lines), name
+    assert re.search(r", (us|ms|s|%)$| over |^host-based over|^share of ", figure.y.label), f"{name}: {figure.y.label}"
+    drawn = pictures.picture(figure)
+    drawn.draw_without_rendering()
+    (legend,) = drawn.legends
+    box = legend.get_window_extent()
+    assert drawn.bbox.x0 <= box.x0, name
+    assert drawn.bbox.y0 <= box.y0, name
+    assert box.x1 <= drawn.bbox.x1, name
+    assert box.y1 <= drawn.bbox.y1, name
+    (axes,) = drawn.axes
+    assert axes.get_window_extent().width > drawn.bbox.width / 3, name
 
 
 def test_the_newest_run_over_each_transport_counts(tmp_path):

@@ -112,16 +112,17 @@
 
     stroke(one, path, parent) {
       if (one.kind === "printed") return;
-      const dash = { bound: "2 3", predicted: "1 3", measured: "6 3" }[one.kind] || DASHES[one.dash % DASHES.length];
+      const dashes = { bound: ["2 3"], predicted: ["1 3", "1 6", "1 2 1 6"], measured: ["6 3", "12 4", "9 3 2 3"] }[one.kind] || DASHES;
+      const dash = dashes[one.dash % dashes.length];
       const style = `stroke:${this.colour(one)};stroke-dasharray:${dash}`;
       svgOf("path", { d: path, class: `curve ${one.kind}`, style }, parent);
     }
 
     mark(one, x, y, parent, size) {
       if (one.kind === "printed")
-        svgOf("circle", { cx: x, cy: y, r: size + 1.6, class: "printed", style: `stroke:${this.colour(one)}` }, parent);
+        svgOf("circle", { cx: x, cy: y, r: size + 1.6 + one.dash, class: "printed", style: `stroke:${this.colour(one)}` }, parent);
       if (one.kind !== "line" && one.kind !== "measured") return;
-      const shape = SHAPES[one.colour % SHAPES.length](size);
+      const shape = SHAPES[(one.colour + one.dash) % SHAPES.length](size);
       svgOf("path", { d: shape, class: "mark", transform: `translate(${x} ${y})`, style: `fill:${this.colour(one)}` }, parent);
     }
 
