@@ -93,6 +93,7 @@ class Exhibit:
     sentence: str  #: made from the points
     missing: Lack | None = None  #: what was not measured
     aside: tuple[str, ...] = ()  #: series that are no part of the curves: other numbers the text gives
+    steps: tuple[str, ...] = ()  #: series whose model keeps its value up to the next point
     drawing: str | None = None  #: SVG, where no curves are drawn
 
     @property
@@ -108,7 +109,8 @@ class Exhibit:
         styles = _styles(list(dict.fromkeys(point.series for point in points)))
         for series, style in styles.items():
             mine = [point for point in points if point.series == series]
-            lines += [line for name, kind in _KINDS.items() if (line := _line(mine, name, kind, style, words))]
+            kinds = _KINDS | ({"model": ("steps", "")} if series in self.steps else {})
+            lines += [line for name, kind in kinds.items() if (line := _line(mine, name, kind, style, words))]
         if not lines:
             return None
         xs, ys = [x for line in lines for x in line.x], [y for line in lines for y in line.y]

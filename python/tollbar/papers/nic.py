@@ -21,6 +21,7 @@ PLAN = "pairwise"
 EFFICIENCIES = {"Figure 7a": 0.25, "Figure 7b": 0.5, "Figure 7c": 0.75, "Figure 7d": 0.9}
 _GM = "GM level"
 _AXES = Axes("nodes", "barrier, us")
+_LOOPS = Axes("nodes", "loop, or the computing in it, us")
 #: The units of a node, in the order in which they handle a message.
 _STAGES = ("send", "sdma", "xmit", "recv", "rdma", "hrecv")
 FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
@@ -232,4 +233,4 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
         else "The paper prints no number of it."
     )
     title = f"Loop of efficiency {efficiency:.2f}"
-    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("work", any_of(points)))
+    return Exhibit(NAME, number, title, _LOOPS, points, sentence, runs.missing("work", any_of(points)))

@@ -23,6 +23,8 @@ _NODES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 #: The plan that each barrier between threads is priced as.
 _PRICED_AS = {"sense_reversing": "central", "turnstile": "central", "mcs": "mcs"}
 
+_WIDE = ("Figure 8", "Figure 9")  #: a spike of these would leave nothing else to see
+
 #: The paper's, and tollbar's in its place.
 _COUNTERS = ("sense_reversing", "turnstile")
 #: "Mean per thread": the time that all spend in their calls.
@@ -91,7 +93,13 @@ def _exhibit(
     printed_series = {point.series for point in points if point.published is not None}
     sentences = [_sentence(points, plan, x) for plan in plans if plan in printed_series]
     return Exhibit(
-        NAME, number, title, Axes(x, "barrier, us", log_x=False, log_y=False), points, " ".join(sentences), missing
+        NAME,
+        number,
+        title,
+        Axes(x, "barrier, us", log_x=False, log_y=number in _WIDE),
+        points,
+        " ".join(sentences),
+        missing,
     )
 
 

@@ -14,6 +14,7 @@ from tollbar.data import results
 from tollbar.machine import facts as machine
 from tollbar.papers import logp, multiprogramming, nic, nic_work, published
 from tollbar.papers.exhibit import Point
+from tollbar.papers.stored import Stored
 
 PAPERS = ("openmp-mpi", "logp", "multiprogramming", "split-shmem", "nic")
 
@@ -235,6 +236,24 @@ def test_the_tree_is_ahead_near_multiples_of_the_quantum_where_accesses_take_tur
     plain = table(made, "multiprogramming", "Figure 2")
     behind = {row["x"]: float(row["model"]) for row in plain if row["series"] == "tree"}
     assert all(behind[r["x"]] >= float(r["model"]) for r in plain if r["series"] == "centralized")
+
+
+def test_figure_1_has_the_tree_ahead_just_below_the_quantum_as_its_text_says(made):
+    rows = table(made, "multiprogramming", "Figure 1")
+    model = {(row["series"], float(row["x"])): float(row["model"] or "nan") for row in rows}
+    turns = ", accesses take turns"
+    assert model["tree" + turns, 19.5] == pytest.approx(40, abs=0.1)
+    assert model["centralized" + turns, 19.5] > 55
+    assert model["tree", 19.5] > model["centralized", 19.5]  # without, as in Figure 2
+    assert not any(row["series"].endswith(turns) for row in table(made, "multiprogramming", "Figure 2"))
+
+
+def test_steps_are_drawn_as_steps():
+    made = {each.number: each for each in multiprogramming.exhibits(Stored(nothing=True))}
+    for number in ("Figure 1", "Figure 2", "Figure 6"):
+        assert {line.kind for line in made[number].figure.lines} <= {"steps", "printed"}, number
+    kinds = {line.label: line.kind for line in made["Figure 3"].figure.lines}
+    assert (kinds["spinning tree"], kinds["blocking tree"]) == ("steps", "line")
 
 
 def test_the_arrival_tree_and_the_wake_up_tree_are_drawn_apart(made):
