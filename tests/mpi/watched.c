@@ -243,6 +243,11 @@ int main(int argc, char** argv) {
         slowly();
     } else if (is("later")) {
         message_later(argv[3]);
+    } else if (is("wrong")) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        const int codes[] = {MPI_Wait(NULL, MPI_STATUS_IGNORE), MPI_Waitall(1, NULL, MPI_STATUSES_IGNORE),
+                             MPI_Request_free(NULL), MPI_Start(NULL)};
+        for (int i = 0; i < 4; ++i) toll_checks += codes[i] != MPI_SUCCESS;
     } else if (is("begun")) {
         begun_before();
     } else if (is("persistent")) {

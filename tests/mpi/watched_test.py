@@ -80,6 +80,11 @@ def test_a_wait_for_a_request_names_the_partner_of_its_message(watch, door, by, 
     end_well(job)
 
 
+def test_of_requests_that_are_none_the_mpi_says_so(watch, door):
+    outcome = watch(door, "wrong").finish()
+    assert (outcome.code, outcome.said.count("passed: 16 checks")) == (0, 1), outcome.said
+
+
 def test_a_wait_is_for_the_collective_call_of_its_request(watch, door):
     job = watch(door, "begun")
     report = first_report(job)
