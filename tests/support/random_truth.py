@@ -17,8 +17,8 @@ EAGER = 1000  #: elements: a message of fewer is sent before anybody asks for it
 
 _HEAD = re.compile(
     r"(?:(?P<comm>\S+|a communicator without a name) \((?P<size>\d+) ranks\), )?"
-    r"(?:MPI_(?P<call>\w+)|the persistent call)(?: (?P<number>\d+))?"
-    r"(?: (?:to or from|from|to) (?P<peer>any rank|a rank elsewhere|rank \d+))?(?: \(tag \d+\))? at (?P<site>.+?): "
+    r"(?:MPI_(?P<call>\w+)|the (?:persistent|begun) call)(?: (?P<number>\d+))?"
+    r"(?: (?:to or from|from|to) (?P<peer>any rank|a rank elsewhere|rank \d+))?(?: \(tag \d+\))?(?: at .+?)?: "
     r"rank (?P<waiter>\d+) on \S+ (?:has waited (?P<seconds>[\d.]+) s|waits)(?P<how>.*?): (?P<clauses>.*)"
 )
 _RANKS = r"ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)(?: \(host [^()]*\))? "

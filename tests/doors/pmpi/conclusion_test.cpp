@@ -174,6 +174,7 @@ TEST_CASE("a wait for an older call than the last one is no race of threads") {
          "world (2 ranks), MPI_Ibarrier 2 at f+1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0: rank 1 (");
     for (int i = 0; i < 4; ++i) host.call(0, "MPI_Ibarrier");
     host.wait_for_call(0, 2);  // of which nothing else is kept
+    says(host.line(), "world (2 ranks), the begun call 2: rank 0 on h has waited 2.0 s in MPI_Wait at f+0: rank 1 (");
     says(host.line(), "; cannot tell which of them it needs");
 }
 
@@ -194,6 +195,13 @@ TEST_CASE("ranks that have not started a persistent call so often are named") {
     SUBCASE("another one, and perhaps this one, which is forgotten") {
         for (tollbar_started& one : host.at(3).row.started) one = {.id = 7, .number = 99, .times = 4};
         says(host.line(), "cannot tell whether rank 3 (host h, process 103) started it");
+        return;
+    }
+    SUBCASE("and what it is, is not known any more") {
+        for (int i = 0; i < 5; ++i) host.call(0, "MPI_Ibarrier");
+        host.wait_for_call(0, 1, tollbar_of_started);
+        says(host.line(),
+             "world (4 ranks), the persistent call 1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0, for ");
         return;
     }
     SUBCASE("all have, and it is something else") {

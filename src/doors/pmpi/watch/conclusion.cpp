@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -142,11 +143,12 @@ private:
     }
 
     /// The line of a wait begins so; `how` it waits where not in the call itself.
-    std::string opening(const Wait& wait, const tollbar_comm* comm, const std::string& call, std::uint64_t called_at,
-                        const std::string& how = "") const {
+    std::string opening(const Wait& wait, const tollbar_comm* comm, const std::string& call,
+                        std::optional<std::uint64_t> called_at, const std::string& how = "") const {
         const std::string of = comm == nullptr ? "" : name_of(*comm) + " (" + std::to_string(comm->size) + " ranks), ";
-        return of + call + " at " + asked_.site(wait.rank->row.process, called_at) + ": rank " +
-               text_of_number(wait.rank) + " on " + asked_.host + " has waited " + seconds(wait.seconds) + how + ": ";
+        const std::string at = called_at ? " at " + asked_.site(wait.rank->row.process, *called_at) : "";
+        return of + call + at + ": rank " + text_of_number(wait.rank) + " on " + asked_.host + " has waited " +
+               seconds(wait.seconds) + how + ": ";
     }
 
     /// At no collective call.
@@ -198,15 +200,16 @@ private:
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         const tollbar_counted* const own = counted_at(comm, number);
         const tollbar_call& called = own == nullptr ? call_of(*speaker.seat) : call_of(*own);
-        std::string how;
+        std::string call = begun && own == nullptr ? "the begun call" : called.name, how;
+        call.append(" ").append(std::to_string(number));
         if (begun) how.append(" ").append(in_call(*speaker.rank, *speaker.seat, asked_));
         if (!speaker.is_sure) how += ", perhaps for this call";
         const std::string facts = "at " + hex(id) + " " + std::to_string(number) + " " +
                                   std::to_string(ranks_.front().row.rank);
-        lines_.push_back({opening(speaker, &comm, std::string(called.name) + " " + std::to_string(number),
-                                  own == nullptr ? speaker.seat->site : own->site, how) +
-                              joined(found, "; "),
-                          races ? call_in(speaker) : facts});
+        std::optional<std::uint64_t> site;
+        if (own != nullptr || !begun) site = own != nullptr ? own->site : speaker.seat->site;
+        lines_.push_back(
+            {opening(speaker, &comm, call, site, how) + joined(found, "; "), races ? call_in(speaker) : facts});
         return true;
     }
 
@@ -251,7 +254,7 @@ private:
         call.append(" ").append(std::to_string(number));
         how += in_call(*speaker.rank, *speaker.seat, asked_);
         how.append(", for start ").append(std::to_string(start)) += " of it";
-        const std::uint64_t site = made == nullptr ? speaker.seat->site : made->site;
+        const auto site = made == nullptr ? std::nullopt : std::optional(made->site);
         lines_.push_back({opening(speaker, speaker.comm, call, site, how) + joined(found, "; "), call_in(speaker)});
         return true;
     }
