@@ -35,7 +35,8 @@ def played(seeds, mpi: str, with_fault: bool, folder, executable) -> None:
         print(f"{mpi}, {outcome.summary}", flush=True)
         if outcome.mistakes:
             wrong.append(seed)
-            print(outcome, "It may be smaller:", smaller(outcome, folder / "smaller", executable), sep="\n", flush=True)
+            print(outcome, flush=True)
+            print("It may be smaller:", smaller(outcome, folder / "smaller", executable), flush=True)
     assert not wrong, f"{len(wrong)} of {len(seeds)}: seeds {wrong}"
 
 

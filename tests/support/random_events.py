@@ -104,7 +104,7 @@ class Events:
         if comm.groups or comm.cart:
             return
         kind, root = self.kind_for(comm, 2), self.chance.randrange(len(comm.members))
-        if kind == "Alltoallv":
+        if kind == "Alltoallv" or (kind == "Scatter" and self.counts_inits):  # MPICH 4.0 hangs in a second one
             return
         made = self.begin(comm, lanes, kind, 2, root)
         for step in made.values():

@@ -13,7 +13,6 @@ from random_record import Record
 #: A line without a number of seconds is of a look that was taken so long before it is read, or later.
 READ_S = 3.0
 MOST_AT_ONCE, MOST_PERSISTENT = 16, 16  #: src/doors/pmpi/watch: requests of a call, persistent calls of a rank
-EAGER = 1000  #: elements: a message of fewer is sent before anybody asks for it
 
 _HEAD = re.compile(
     r"(?:(?P<comm>\S+|a communicator without a name) \((?P<size>\d+) ranks\), )?"
