@@ -35,14 +35,15 @@ namespace tollbar::detail {
 namespace {
 
 constexpr std::size_t stack_bytes = 65536;
+constexpr long close_range_number = 436;  ///< of that system call, which older headers lack
 
 struct Start {
     const char* program;
     char* const* words;
     char* const* variables;
     int input, output;
-    itimerval limit;
-    char* stack_end;  ///< of the program's start
+    std::array<long, 4> limit;  ///< as setitimer(2) takes it
+    char* stack_end;            ///< of the program's start
 };
 
 /// The kernel's form of an action of sigaction(2); zeros are the default.
@@ -57,11 +58,11 @@ TOLLBAR_BY_KERNEL_ALONE int become(void* given) {
     for (int number = 1; number <= 64; ++number) syscall(SYS_rt_sigaction, number, &by_default, nullptr, 8);
     const unsigned long none[2] = {};
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, nullptr, 8);
-    syscall(SYS_setitimer, ITIMER_REAL, &start.limit, nullptr);  // SIGALRM ends it, whatever it hangs in
+    syscall(SYS_setitimer, ITIMER_REAL, start.limit.data(), nullptr);  // SIGALRM ends it, whatever it hangs in
     syscall(SYS_dup3, start.input, STDIN_FILENO, 0);
     syscall(SYS_dup3, start.output, STDOUT_FILENO, 0);
     syscall(SYS_dup3, start.output, STDERR_FILENO, 0);
-    if (syscall(SYS_close_range, 3, ~0U, 0) != 0)
+    if (syscall(close_range_number, 3, ~0U, 0) != 0)
         for (int number = 3; number < 4096; ++number) syscall(SYS_close, number);
     syscall(SYS_execve, start.program, start.words, start.variables);
     return 127;
@@ -123,7 +124,7 @@ std::string ask_beside(const std::string& program, const std::string& argument, 
                 .variables = variables.data(),
                 .input = question.number(),
                 .output = theirs.number(),
-                .limit = {.it_interval = {}, .it_value = {.tv_sec = limit.count() / 1000 + 1, .tv_usec = 0}},
+                .limit = {0, 0, static_cast<long>(limit.count() / 1000 + 1), 0},
                 .stack_end = nullptr};
     if (!started(start, stacks)) return "";
     theirs = File();
@@ -152,7 +153,7 @@ std::string program_of_ours(const std::string& name) {
         realpath(own.dli_fname, path.data()) == nullptr || stat(path.data(), &library) != 0)
         return "";
     std::string folder = path.data();
-    for (int above = 0; above < 5; ++above) {
+    for (int above = 0; above < 8 && !folder.empty(); ++above) {
         folder.erase(std::min(folder.rfind('/'), folder.size()));
         for (const char* const place : {"/libexec/tollbar/", "/libexec/", "/bin/"}) {
             std::string found = folder + place + name;

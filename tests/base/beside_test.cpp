@@ -70,7 +70,7 @@ TEST_CASE("a program has no variable of the process's, and no descriptor but its
 }
 
 TEST_CASE("a process that inherits the children of others starts none") {
-    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
     CHECK(ask_beside("/bin/cat", "-", "one\n", 1, 30s).empty());
-    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 0) == 0);
+    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0);
 }
