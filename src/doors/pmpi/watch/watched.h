@@ -215,7 +215,7 @@ static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int 
 
 static inline uint64_t tollbar_handle_of(MPI_Request request) { return (uint64_t)(uintptr_t)request; }
 
-/* Where the program passes none at all, the MPI says so. */
+/* The MPI says so where the program passes none at all. */
 static inline uint64_t tollbar_request_at(const struct tollbar_given* given, int64_t index) {
     if (tollbar_rare(given->requests == 0)) return tollbar_no_request;
     if (given->by_numbers) return tollbar_handle_of(PMPI_Request_f2c(((const int*)given->requests)[index]));
