@@ -9,7 +9,7 @@ here has one machine for both levels, fitted to all its points: contention.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from tollbar.data.places import Measurements, Situation
@@ -27,6 +27,7 @@ _CURVES = {"13a": (2, 4, 6, 8, 10, 12), "13b": (2, 3, 4, 5, 6, 7, 8)}
 
 #: The barrier that is drawn; the first of these that was measured.
 _MEASURED = ("turnstile/dissemination", "central/dissemination")
+_TREE = "turnstile/mcs"
 #: The place that the paper's text names as the slowest: nodes, threads a node.
 PEAK = (7, 12)
 _TITLE = "Dissemination between processes, one word among their threads"
@@ -79,7 +80,7 @@ def exhibits(runs: Stored) -> list[Exhibit]:
             ("Figure 13b", "against threads a node", Axes("threads a node", "barrier, us"), [*over_threads, *turned]),
         )
     ]
-    return [*curves, _heat_map(measured, missing)]
+    return [*curves, _heat_map(measured, missing), _trees(runs)]
 
 
 def _heat_map(measured: list[Point], missing: Lack | None) -> Exhibit:
@@ -105,6 +106,30 @@ def _heat_map(measured: list[Point], missing: Lack | None) -> Exhibit:
     )
 
 
+def tree_us(nodes: int, threads: int) -> float:
+    """The same with the MCS tree between nodes, whose costs are those of Figure 10."""
+    inside = _level("Figure 7", one_machine.SENSE, "central").price_us("central", threads)
+    return inside + _level("Figure 10", "mcs", "mcs").price_us("mcs", nodes)
+
+
+def _trees(runs: Stored) -> Exhibit:
+    """Section 1.3.1 describes this combination, and the paper shows no time of it."""
+    measured = _measured(runs, (_TREE,))
+    modelled = [
+        Point(f"{threads} threads a node", nodes, model=tree_us(nodes, threads))
+        for threads in _CURVES["13a"]
+        for nodes in NODES
+    ]
+    sentence = (
+        "The paper has no number of this combination. With the costs of Figures 7 and 10 it takes "
+        f"{tree_us(2, 12):.2f} us on 2 nodes of 12 threads and {tree_us(8, 12):.2f} us on 8; dissemination takes "
+        f"{model_us(2, 12):.2f} and {model_us(8, 12):.2f} us with those of Figures 7 and 11."
+    )
+    title, axes = "MCS tree between processes, one word among their threads", Axes("nodes", "barrier, us")
+    missing = runs.missing("hybrid", {_TREE: measured} if runs.hybrid else {"": measured})
+    return Exhibit(NAME, "Section 1.3.1", title, axes, [*modelled, *measured], sentence, missing)
+
+
 def _over_nodes(threads: Iterable[int]) -> list[Point]:
     return [Point(f"{many} threads a node", nodes, model=model_us(nodes, many)) for many in threads for nodes in NODES]
 
@@ -127,11 +152,11 @@ def _others() -> str:
     return f"{', '.join(few)} and {last}"
 
 
-def _measured(runs: Stored) -> list[Point]:
+def _measured(runs: Stored, names: Sequence[str] = _MEASURED) -> list[Point]:
     """Each with the price on the machine that fits all points of its MPI, where there are three or more."""
     points: list[Point] = []
     for mpi in dict.fromkeys(place.over for place in runs.hybrid):
-        rows = list(_rows(_of_mpi(runs, mpi)))
+        rows = list(_rows(_of_mpi(runs, mpi), names))
         machine = contention.fit([row for _, row in rows], contended=True) if len(rows) > 2 else None
         for place, row in rows:
             predicted_us = machine.price_us(row.plan, row.ranks) if machine else None
@@ -146,9 +171,9 @@ def _of_mpi(runs: Stored, mpi: str) -> dict[Situation, Measurements]:
     return {place: measurements for place, measurements in runs.hybrid.items() if place.over == mpi}
 
 
-def _rows(hybrid: Mapping[Situation, Measurements]) -> Iterator[tuple[Situation, Measured]]:
+def _rows(hybrid: Mapping[Situation, Measurements], names: Sequence[str]) -> Iterator[tuple[Situation, Measured]]:
     for place, measurements in hybrid.items():
-        name = next((known.name for wanted in _MEASURED if (known := measurements.find(wanted))), None)
+        name = next((known.name for wanted in names if (known := measurements.find(wanted))), None)
         taken = measurements.time_ns(measurements.find(name)) if name else None
         if name and taken is not None:
             plan = name.replace("/", f"@{place.threads}/")

@@ -29,7 +29,7 @@ COMPUTE_MS = (0.5, 1, 2, 4, 6, 8, 9.9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 2
 #: The first stands for "extreme cases" and "below one context switch", for which the text has no computing time.
 SMALLEST = 0.5
 #: Close enough for the steps of a spinning barrier: they begin at the quantum, and where R of the appendix changes.
-_STEPS_MS = sorted({*COMPUTE_MS, *(half / 2 for half in range(1, 80)), 13.4, 16.1, 19.9, 39.9})
+_STEPS_MS = sorted({*COMPUTE_MS, *(half / 2 for half in range(1, 80)), 10.05, 13.4, 16.1, 19.9, 20.05, 30.05, 39.9})
 _SWITCHES = (SMALLEST, 1, 2, 4, 7, 10, 14, 20, 30, 50)
 _PROCESSORS = tuple(range(1, 17))
 _TIMES = Axes("computing between barriers, ms", "time a barrier, ms", log_x=False, log_y=False)

@@ -30,6 +30,12 @@ def test_the_sum_of_the_levels_is_the_price_of_the_plan_where_both_cost_the_same
     assert both == units("central", threads) + units("dissemination", nodes)
 
 
+def test_the_tree_between_nodes_has_the_costs_of_its_own_figure(exhibits):
+    # 0.5 us are the price of a tree of 2.
+    assert combined.tree_us(2, 2) == pytest.approx(0.25 + 0.5)
+    assert at(exhibits["Section 1.3.1"].points, "12 threads a node", 8).model == combined.tree_us(8, 12)
+
+
 def test_the_printed_peak_is_one_of_four_and_with_contention_it_is_elsewhere():
     assert combined.highest(contended=False) == [5, 6, 7, 8]
     assert combined.highest(contended=True) == [8]

@@ -180,6 +180,11 @@ def test_threads_of_ranks_stand_beside_the_model_with_a_prediction(tmp_path, pro
     # The replay's time is ranks x threads; the price of the plan and its messages come near that.
     assert all(point.predicted == pytest.approx(point.measured, rel=0.35) for point in measured_points)
     assert "here: Open MPI 4.1.4" in found["Figure 14"].drawing
+    trees = [point for point in found["Section 1.3.1"].points if point.measured]
+    by_place = {(point.series, point.x): point.measured for point in measured_points}
+    assert len(trees) == 4
+    for point in trees:  # the replay's take a tenth longer
+        assert point.measured == pytest.approx(1.1 * by_place[point.series, point.x], rel=0.05)
     kinds = {line.kind for line in found["Figure 13a"].figure.lines}
     assert kinds == {"line", "measured", "predicted"}
 
