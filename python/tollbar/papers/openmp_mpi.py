@@ -18,7 +18,7 @@ from tollbar.papers.published import values_of
 from tollbar.papers.stored import Stored
 
 NAME = "openmp-mpi"
-_THREADS = (2, 3, 4, 6, 8, 10, 11, 12, 14, 16)
+_THREADS = tuple(range(2, 17))
 _NODES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 #: The plan that each barrier between threads is priced as.
 _PRICED_AS = {"sense_reversing": "central", "turnstile": "central", "mcs": "mcs"}

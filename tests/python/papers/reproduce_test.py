@@ -271,6 +271,12 @@ def test_a_figure_draws_the_barrier_that_its_sentence_describes(made):
     assert release == ["!1 !2 !4", "?0 !3 !5", "?0 !6", "?1 !7", "?0", "?1", "?2", "?3"]
 
 
+def test_figures_between_threads_have_every_number_of_the_paper(made):
+    for number in (7, 8, 9):
+        threads = {int(row["x"]) for row in table(made, "openmp-mpi", f"Figure {number}") if row["model"]}
+        assert threads == set(range(2, 17))
+
+
 def test_exhibits_stand_in_the_order_of_the_paper(made):
     text = (made / "index.html").read_text()
     for paper in ("logp", "openmp-mpi"):
