@@ -19,7 +19,7 @@ enum {
     tollbar_persistent = 16,  /* persistent collective calls of a rank, of which the starts are counted */
     tollbar_long_ns = 100000, /* a shorter stay in a call is no wait for anybody */
     tollbar_world = 1,        /* the identity of MPI_COMM_WORLD */
-    tollbar_seats_version = 6
+    tollbar_seats_version = 7
 };
 
 enum tollbar_state {
