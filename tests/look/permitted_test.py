@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,3 +72,32 @@ def test_an_ancestor_looks_at_nothing_but_its_own(supervised, compiled, started)
     assert done.returncode == 1, done.stderr
     assert not re.search(rf"^{stranger}\b", done.stdout, re.MULTILINE)
     assert Path(f"/proc/{stranger}").exists()
+
+
+@pytest.fixture
+def closed():
+    """A copy of cat that may be run and not read, so that only root may look at it."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become somebody else")
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are root's
+        os.chmod(folder, 0o755)
+        copy = shutil.copy(shutil.which("cat"), folder)
+        os.chmod(copy, 0o111)
+        yield copy
+
+
+@pytest.mark.parametrize("first", [[], ["sh", "-c", '"$@"; exit 5', "sh"]])
+def test_a_program_that_may_not_be_looked_at_is_told_of_while_it_runs(closed, first):
+    run = [sys.executable, "-m", "tollbar", "run"]
+    somebody = {"user": 65534, "group": 65534, "extra_groups": [], "env": {**os.environ, "HOME": "/"}}
+    with subprocess.Popen(
+        [*run, "--timeout", "0.5", "--on-hang", "kill", "--", *first, closed], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **somebody,
+    ) as running:  # fmt: skip
+        said = running.stderr.readline()
+        meanwhile = " while it runs" if first else ""
+        assert re.match(rf"tollbar run: only barriers through tollbar are watched{meanwhile}: process \d+ ", said)
+        assert "may not be looked at: CAP_SYS_PTRACE is missing" in said
+        assert "start it by" not in said
+        assert running.communicate("goes on\n", 60) == ("goes on\n", "")
+        assert running.returncode == (5 if first else 0)

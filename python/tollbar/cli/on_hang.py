@@ -68,7 +68,7 @@ class _Job:
         self, command: Sequence[str], given: dict[str, str], by_launcher: bool, secret: gathered.Secret | None
     ) -> None:
         self.account: list[str] = []
-        self._is_of_ranks = secret is not None
+        self.is_of_ranks = secret is not None
         file = environment.value("TOLLBAR_REPORT") or "-"
         file = "-" if file.endswith(f"/{_REPORTS}") else file  # of a run around this one
         if secret or (file == "-" and by_launcher):
@@ -92,7 +92,7 @@ class _Job:
 
     def __exit__(self, *_: object) -> None:
         self._child.__exit__()
-        if self._is_of_ranks:
+        if self.is_of_ranks:
             _native.remove_left_overs()
 
     @property
@@ -269,11 +269,13 @@ class _Watch:
         self._ticked = time.monotonic()
         self._suspected: dict[str, tuple[float, list[str]]] = {}  #: since when, and what a look adds
         self._known: set[str] = set()
+        self._besides = "calls of the MPI" if job.is_of_ranks else "barriers through tollbar"
+        self._refused = False  #: and said so
         if wanted and (remedy := helper.available()):
-            _say(f"only barriers through tollbar are watched, as {helper.PROGRAM} is not built: {remedy}")
+            _say(f"only {self._besides} are watched, as {helper.PROGRAM} is not built: {remedy}")
             self._looks = None
-        elif wanted and (refused := processes.refusal(job.process)):
-            _say(f"only barriers through tollbar are watched: {refused}")
+        elif wanted and (refused := processes.refusal(job.process, is_ours=True)):
+            _say(f"only {self._besides} are watched: {refused}")
             self._looks = None
 
     def until_the_end(self) -> int:
@@ -339,10 +341,18 @@ class _Watch:
         everything = processes.everything()
         members = self._job.members()
         rank_of = processes.ranks(members, everything)
+        numbers = list(rank_of) or members
+        # A process that is not seen may be the one that moves.
+        if refused := next(filter(None, (processes.refusal(number, is_ours=True) for number in numbers)), None):
+            if not self._refused:
+                _say(f"only {self._besides} are watched while it runs: {refused}")
+            self._refused = True
+            looks.forget()
+            return []
         try:
-            return looks.add(helper.look(list(rank_of) or members), rank_of, everything)
+            return looks.add(helper.look(numbers), rank_of, everything)
         except helper.LookError as error:
-            _say(f"only barriers through tollbar are watched: {error}")
+            _say(f"only {self._besides} are watched: {error}")
             self._looks = None
             return []
 

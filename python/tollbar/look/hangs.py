@@ -142,6 +142,10 @@ class Looks:
     by_launcher: bool  #: of MPI, on which other hosts' ranks may depend
     _last: Mapping[str, Any] | None = None
 
+    def forget(self) -> None:
+        """The next look is the first."""
+        self._last = None
+
     def add(
         self,
         document: Mapping[str, Any],

@@ -167,12 +167,13 @@ def _variables(number: int) -> dict[str, str]:
     return dict(entry.partition("=")[::2] for entry in entries)
 
 
-def refusal(number: int) -> str | None:
-    """Why that process may not be looked at, in one line with what would help; None where it may."""
+def refusal(number: int, is_ours: bool = False) -> str | None:
+    """Why that process may not be looked at, in one line with what would help; None where it may. `is_ours`: this
+    command has started it."""
     try:
         Path(f"/proc/{number}/syscall").read_text()
     except PermissionError:
-        return explain(number, scope(), _owner(number), os.geteuid())
+        return explain(number, scope(), _owner(number), os.geteuid(), is_ours)
     except OSError:
         return None
     if any(may_read(number) for may_read in (_may_read_file, _may_call)):
@@ -196,10 +197,13 @@ def _may_read_file(number: int) -> bool:
 
 
 def _may_call(number: int) -> bool:
-    """Whether process_vm_readv is permitted."""
+    """Whether process_vm_readv is permitted; also where the process has ended."""
     word = ctypes.create_string_buffer(8)
     local = (ctypes.c_size_t * 2)(ctypes.addressof(word), 8)
-    remote = (ctypes.c_size_t * 2)(_readable(number), 8)
+    try:
+        remote = (ctypes.c_size_t * 2)(_readable(number), 8)
+    except OSError:
+        return True
     libc = ctypes.CDLL(None, use_errno=True)
     return libc.process_vm_readv(number, local, 1, remote, 1, 0) == 8 or ctypes.get_errno() == errno.ESRCH
 
@@ -221,7 +225,8 @@ def scope() -> int | None:
         return None
 
 
-def explain(number: int, yama: int | None, owner: int | None, user: int) -> str:
+def explain(number: int, yama: int | None, owner: int | None, user: int, is_ours: bool = False) -> str:
+    start = "" if is_ours else ", or start it by tollbar run --on-hang"
     if owner is not None and owner != user and user != 0:
         return f"process {number} belongs to another user (uid {owner}): look as that user or as root"
     if yama == 3:
@@ -233,9 +238,9 @@ def explain(number: int, yama: int | None, owner: int | None, user: int) -> str:
         return (
             f"kernel.yama.ptrace_scope is {yama}, which keeps process {number} from being looked at: "
             "look as root, or sudo sysctl kernel.yama.ptrace_scope=0"
-            + (", or start it by tollbar run --on-hang, which may look" if yama == 1 else "")
+            + (f"{start}, which may look" if yama == 1 and start else "")
         )
     return (
         f"process {number} may not be looked at: CAP_SYS_PTRACE is missing (in a container: "
-        "--cap-add SYS_PTRACE), or the process is set-uid; look as root, or start it by tollbar run --on-hang"
+        f"--cap-add SYS_PTRACE), or the process is set-uid or its file cannot be read; look as root{start}"
     )

@@ -327,7 +327,7 @@ def test_waits_that_are_found_together_are_looked_at_together(monkeypatch):
     monkeypatch.setattr(on_hang, "_say", lambda text: None)
     lines = types.SimpleNamespace(new=list)
     job = types.SimpleNamespace(
-        lines=lines, process=0, members=list, call=lambda words, said: acts.append(sorted(said))
+        lines=lines, process=0, is_of_ranks=False, members=list, call=lambda words, said: acts.append(sorted(said))
     )
     watch = on_hang._Watch(job, 0.4, "true", True)
     waits = {f"wait {number}" for number in range(8)}
@@ -342,7 +342,11 @@ def test_a_wait_that_is_no_longer_told_of_is_no_part_of_a_hang(monkeypatch):
     monkeypatch.setattr(on_hang, "_seen", lambda members, sentences: [])
     monkeypatch.setattr(on_hang, "_say", lambda text: None)
     job = types.SimpleNamespace(
-        lines=types.SimpleNamespace(new=list), process=0, members=list, call=lambda words, said: acts.append(said)
+        lines=types.SimpleNamespace(new=list),
+        process=0,
+        is_of_ranks=False,
+        members=list,
+        call=lambda words, said: acts.append(said),
     )
     watch = on_hang._Watch(job, 1.0, "true", True)
     line = "MPI_COMM_WORLD (2 ranks), {} at ./x+0x1: rank {} on vm has waited {} s: rank {} is stopped"
