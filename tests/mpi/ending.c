@@ -5,6 +5,7 @@
  * usage: ending PAGE HOW MICROSECONDS */
 #include "toll.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -19,6 +20,16 @@ static void* polls(void* unused) {
     for (int found = 0; toll_page != NULL; toll_pause())
         MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
     return unused;
+}
+
+/* An exception of C++ that nobody catches. */
+static void throws(void) {
+    union {
+        void* found;
+        void (*call)(void);
+    } bad_alloc = {dlsym(dlopen("libstdc++.so.6", RTLD_NOW), "_ZSt17__throw_bad_allocv")};
+    if (bad_alloc.found == NULL) toll_fail("no libstdc++.so.6");
+    bad_alloc.call();
 }
 
 static void* finalizes(void* unused) {
@@ -51,6 +62,7 @@ int main(int argc, char** argv) {
     if (is("quick_exit")) quick_exit(7);
     if (is("abort")) abort();
     if (is("killed")) raise(SIGKILL);
+    if (is("throws")) throws();
     if (is("MPI_Abort")) MPI_Abort(MPI_COMM_WORLD, 7);
     return 7;
 }

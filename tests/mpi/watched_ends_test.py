@@ -41,7 +41,11 @@ def test_a_program_that_opens_its_mpi_runs_as_ever(start, name, how, where, now)
 
 
 #: The rank that ends so, or its thread that does.
-ENDS = ["exit", "_exit", "quick_exit", "abort", "killed", "MPI_Abort", "return", "finalizes"]
+ENDS = ["exit", "_exit", "quick_exit", "abort", "killed", "MPI_Abort", "throws", "return", "finalizes"]
+
+
+#: Of all ends together, for each MPI.
+MOMENTS = 225
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +76,7 @@ def test_a_watched_rank_ends_with_the_code_that_it_has_unwatched(ends_as_ever, h
 @pytest.mark.parametrize("how", ENDS)
 def test_whenever_it_ends_it_ends_so(ends_as_ever, name, how):
     luck = random.Random(how)
-    for _ in range(25):
+    for _ in range(MOMENTS // len(ENDS)):
         ends_as_ever(open_door(name), how, luck.randrange(300000))
 
 
