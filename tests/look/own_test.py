@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
-from looking import SOURCES, has_py_spy, names
+from looking import SOURCES, has_py_spy, look, names
 from needs import left_out
 from tollbar.machine import paths
 
@@ -44,6 +46,25 @@ def test_the_thread_that_does_not_come_is_named(own, started, look_until, kind):
     table = look_until(lambda table: table.failed and len(names(table, "waits")) == 2, job.pid)
     assert re.match(KINDS[kind], table.notes[0]), table.notes
     assert kind == "leaves" or names(table, "missing", "guess") == ["pause() under late"]
+
+
+@pytest.mark.parametrize("kind", ["barrier", "group"])
+def test_where_the_others_spin_nobody_is_accused_and_nothing_is_called_well(own, started, kind):
+    job = started(own("-O1"), kind, TOLLBAR_WAIT="spin")
+    table = look(job.pid)
+    assert not table.failed
+    assert table.notes[0].startswith("cannot tell: wait for something unknown: "), table.notes
+
+
+def test_members_of_a_group_that_spin_name_the_one_that_is_missing(own, tmp_path):
+    reports = tmp_path / "reports"
+    variables = {"TOLLBAR_WAIT": "spin", "TOLLBAR_TIMEOUT": "0.3", "TOLLBAR_REPORT": str(reports)}
+    with subprocess.Popen([own("-O2"), "group"], stdout=subprocess.DEVNULL, env={**os.environ, **variables}) as job:
+        end = time.monotonic() + 60
+        while not (reports.exists() and "\n" in reports.read_text()) and time.monotonic() < end:
+            time.sleep(0.05)
+        job.kill()
+    assert re.search(r"has waited 0\.\d s in episode 1: rank 1 \(.*\) has not arrived", reports.read_text())
 
 
 @pytest.mark.parametrize("kind", PYTHON)

@@ -2,7 +2,7 @@
  * Threads of all ranks make collective calls. Rank 2 stays away from the last one until the test's script tells it to
  * go on.
  *
- * usage: watched_threads PAGE one-after-the-other|at-once|on-one THREADS */
+ * usage: watched_threads PAGE one-after-the-other|at-once|on-one|racing THREADS */
 #include "toll.h"
 
 #include "doors/pmpi/watch/seats.h"
@@ -34,7 +34,6 @@ static void* meets_late(void* comm) {
 
 /* Each ends before the next one begins. */
 static void one_after_the_other(void) {
-    comms[0] = MPI_COMM_WORLD;
     for (int i = 0; i < threads; ++i) {
         pthread_create(&ids[0], NULL, meets, comms);
         pthread_join(ids[0], NULL);
@@ -89,13 +88,25 @@ static void on_one(void) {
     toll_expect(row->unseen == 0);
 }
 
+/* Two threads of a rank call at once on one communicator, one of them late on the odd rank. */
+static void racing(void) {
+    MPI_Request requests[10];
+    pthread_create(&ids[0], NULL, meets_late, comms);
+    usleep(300000);
+    for (int i = 0; i < 10; ++i) MPI_Ibarrier(MPI_COMM_WORLD, &requests[i]);
+    pthread_join(ids[0], NULL);
+    MPI_Waitall(10, requests, MPI_STATUSES_IGNORE);
+}
+
 int main(int argc, char** argv) {
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     toll_start(argv);
     threads = atoi(argv[3]);
+    comms[0] = MPI_COMM_WORLD;
     if (strcmp(argv[2], "at-once") == 0) at_once();
     if (strcmp(argv[2], "one-after-the-other") == 0) one_after_the_other();
     if (strcmp(argv[2], "on-one") == 0) on_one();
+    if (strcmp(argv[2], "racing") == 0) racing();
     return toll_end();
 }

@@ -54,6 +54,15 @@ def test_of_many_threads_at_once_the_one_that_is_late_is_named(watch, threads, n
     end_well(job)
 
 
+def test_where_threads_call_at_once_on_one_communicator_nobody_is_said_to_be_in_a_wrong_call(watch):
+    job = watch("racing", 2)
+    job.await_that(lambda: reports(job), "the report")
+    who = reports(job)[0]["who"]
+    assert who.startswith("cannot tell which of its calls meet, as threads of ranks 0 and 1 are in several at once; ")
+    assert re.search(r"; rank 2 \(.*\) has made 10 collective calls there where others have made 11: ", who), who
+    end_well(job)
+
+
 def test_no_call_is_lost_where_threads_count_at_once(watch):
     outcome = watch("on-one", 3).finish()
     assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said

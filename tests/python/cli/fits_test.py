@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -199,6 +200,45 @@ def test_the_users_libraries_come_before_ours_and_a_sanitizers_before_all(built,
     environment = {**os.environ, "LD_PRELOAD": str(Path(runtime).resolve()), "ASAN_OPTIONS": "detect_leaks=0"}
     as_without([str(built("plain")), "7"], env=environment)
     as_without([str(built("asan")), "7"], env=environment)
+
+
+OPENS = r"""
+#include <dlfcn.h>
+int main(int count, char** words) {
+    void* part = dlopen(words[1], RTLD_NOW | RTLD_DEEPBIND);
+    if (!part) return 1;
+    int (*work)(int, char**) = (int (*)(int, char**))dlsym(part, "main");
+    return work(count - 1, words + 1);
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--timeout", "60", "--on-hang", "kill"]])
+def test_a_part_that_is_opened_with_names_of_its_own_is_as_without(built, options):
+    part = built("plain", THREADS, "-shared", "-fPIC")
+    code, printed, _ = as_without([str(built("plain", OPENS, "-ldl")), str(part)], *options)
+    assert (code, printed) == (3, "0 arguments\n")
+
+
+def for_another_processor() -> bytes:
+    """A program for arm64 that ends with 7."""
+    begin, header = 0x400000, 64 + 56
+    code = bytes.fromhex("e00080d2 a80b80d2 010000d4")  # mov x0, 7; mov x8, exit; svc 0
+    length = header + len(code)
+    elf = b"\x7fELF\2\1\1".ljust(16, b"\0")
+    elf += struct.pack("<HHIQQQIHHHHHH", 2, 183, 1, begin + header, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    return elf + struct.pack("<IIQQQQQQ", 1, 5, 0, begin, begin, length, length, 0x10000) + code
+
+
+def test_a_program_for_another_processor_is_as_without(tmp_path):
+    program = tmp_path / "foreign"
+    program.write_bytes(for_another_processor())
+    program.chmod(0o755)
+    as_without(["sh", "-c", f"{program}; echo $?"])
+    if shutil.which("qemu-aarch64-static") is None:
+        left_out("qemu-user-static is not installed")
+    assert as_without(["qemu-aarch64-static", str(program)]) == (7, "", "")
+    assert as_without(["sh", "-c", f"qemu-aarch64-static {program}"]) == (7, "", "")
 
 
 def test_signals_that_python_ignores_have_their_usual_effect():
