@@ -125,6 +125,7 @@ def started(monkeypatch, tmp_path):
     from tollbar.look import gathered
     from tollbar.machine import doors, mpi_hosts, mpis, nic_daemon, noise
     from tollbar.models import cluster
+    from tollbar.papers.lacking import Lack
     from tollbar.papers.stored import Stored
 
     seen: list[object] = []
@@ -183,7 +184,7 @@ def started(monkeypatch, tmp_path):
         (on_hang, "supervise", lambda words, given, *how: ends("supervise", *words, *given.items(), *how)),
         (who, "look", lambda words: starts("look", *words) or Table([], who.Seen, failed=True)),
         (Stored, "samples", lambda self, kind: starts("stored", kind, self.nothing) or samples.read([])),
-        (Stored, "missing", lambda self, kind: not self.nothing),
+        (Stored, "missing", lambda self, kind, known: None if self.nothing else Lack(kind)),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, replaced)
     monkeypatch.setattr("time.time_ns", lambda: 0)
