@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One of two threads waits at a barrier until the other has read all of stdin. The exit code is 1 where a child was seen
- * that the program has not started, or a signal came of one. */
+ * One of two threads waits at a barrier until the other has read all of stdin. The exit code is 1 where a child was
+ * seen that the program has not started, or a signal came of one. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

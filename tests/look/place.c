@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #ifdef INLINED
-static inline __attribute__((always_inline))
+#    define MAYBE_INLINED static inline __attribute__((always_inline))
+#else
+#    define MAYBE_INLINED
 #endif
-void meet(pthread_barrier_t* barrier);
+MAYBE_INLINED void meet(pthread_barrier_t* barrier);
 
 #ifndef ONLY_MAIN
 void meet(pthread_barrier_t* barrier) {
