@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TOLLBAR_BY_KERNEL_ALONE __attribute__((no_sanitize_address, no_sanitize_thread, no_sanitize_undefined))
+#define TOLLBAR_BY_KERNEL_ALONE __attribute__((no_sanitize_address, no_sanitize_thread, no_sanitize("undefined")))
 
 namespace tollbar::detail {
 
@@ -93,7 +93,7 @@ bool started(Start& start, const Mapping& stacks) {
     const pid_t between = clone(begin, end, CLONE_VM | CLONE_VFORK, &start);
     int status = 0;
     if (between < 0) return false;
-    while (waitpid(between, &status, __WCLONE) < 0 && errno == EINTR) continue;
+    while (waitpid(between, &status, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) continue;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

@@ -62,6 +62,7 @@ std::string build_id_of(const dl_phdr_info& file) {
     for (const ElfW(Phdr) & part : parts_of(file)) {
         const ElfW(Phdr)* const loaded = part_at(file, part.p_vaddr, part.p_memsz);
         if (part.p_type != PT_NOTE || loaded == nullptr || (loaded->p_flags & PF_R) == 0) continue;
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the dynamic linker tells where the file is
         const auto* const notes = reinterpret_cast<const unsigned char*>(file.dlpi_addr + part.p_vaddr);
         const std::size_t align = part.p_align == 8 ? 8 : 4;
         const auto padded = [&](std::size_t bytes) { return (bytes + align - 1) / align * align; };
