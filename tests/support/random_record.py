@@ -64,6 +64,10 @@ class Record:
     def ended(self, step: Step) -> float:
         return self._ended[step]
 
+    def came(self, rank: int) -> float:
+        """When the rank came out of MPI_Init."""
+        return self.began(self.lanes[rank, 0][0])
+
     def stands(self) -> dict[tuple[int, int], int]:
         """How many steps each lane has ended."""
         return {lane: sum(self.ended(step) < math.inf for step in steps) for lane, steps in self.lanes.items()}

@@ -35,6 +35,7 @@ _NEIGHBOURS = re.compile(r"cannot tell which of them are neighbours.*")
 _NEEDS = re.compile(r"cannot tell which of them it needs")
 _STARTED = re.compile(r"cannot tell whether " + _RANKS + "started it")
 _UNKNOWN = re.compile(r"\d+ of its ranks ha(?:s|ve) freed it, or not seen it made: cannot tell which")
+_NOT_YET = re.compile(r"\d+ of its ranks (?:is|are) not watched on this host, or in MPI_Init still")
 _PLACED = re.compile(r"(?:a cycle: |\d+ ranks wait for it: )?" + _RANKS + r"(?:is|are) (?P<place>.*)")
 _SEEN = re.compile(r"(?P<clauses>rank \d+ (?:is in|has no) .*); \d+ of \d+ are in MPI_(?P<call>\w+)")
 _STILL = re.compile(r"(?P<clauses>rank \d+ is stopped in .*); \d+ of \d+ are not stopped")
@@ -160,6 +161,10 @@ class Judge:
                 absent |= set(comm.members)
                 if not any(self._is_elsewhere(rank, comm) for rank in comm.members):
                     return f"it can be told: {clause}"
+            elif _NOT_YET.fullmatch(clause):
+                absent |= set(comm.members)
+                if all(self.record.came(rank) < self.begin - self.record.lost_s for rank in comm.members):
+                    return f"all have left MPI_Init: {clause}"
             elif _NEIGHBOURS.fullmatch(clause):
                 if "eighbor" not in made.call:
                     return f"it can be told: {clause}"

@@ -68,6 +68,15 @@ TEST_CASE("ranks of other hosts are counted, and not accused") {
     says(host.line(), "has waited 2.0 s: 4 of its ranks are not watched on this host");
 }
 
+TEST_CASE("of a rank of the job that is not seen yet it is not said that it is elsewhere") {
+    Host host(2, 3);
+    for (const int rank : {0, 1}) {
+        host.add(rank, 0, tollbar_world, "world", 3);
+        host.call(rank, "MPI_Barrier");
+    }
+    says(host.line(), "has waited 2.0 s: 1 of its ranks is not watched on this host, or in MPI_Init still");
+}
+
 TEST_CASE("a wait for what was begun is at that call, unless all have come to it") {
     Host host(2);
     for (const int rank : {0, 1}) {

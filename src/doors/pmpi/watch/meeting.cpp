@@ -142,7 +142,10 @@ bool is_whole_job(const std::vector<Rank>& ranks) {
 std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members,
                      const Asked& asked) {
     const std::string rest = std::to_string(comm.size - members) + " of its ranks ";
-    if (!is_whole_job(ranks)) return rest + "are not watched on this host";
+    if (!is_whole_job(ranks)) {
+        const std::string verb = comm.size - members == 1 ? "is" : "are";
+        return rest + verb + " not watched on this host" + (comm.id == tollbar_world ? ", or in MPI_Init still" : "");
+    }
     Ranks without;
     for (const Rank& rank : ranks)
         if (rank.comm_of(comm.id) == nullptr) without.push_back(&rank);
