@@ -254,7 +254,8 @@ private:
         call.append(" ").append(std::to_string(number));
         how += in_call(*speaker.rank, *speaker.seat, asked_);
         how.append(", for start ").append(std::to_string(start)) += " of it";
-        const auto site = made == nullptr ? std::nullopt : std::optional(made->site);
+        std::optional<std::uint64_t> site;
+        if (made != nullptr) site = made->site;
         lines_.push_back({opening(speaker, speaker.comm, call, site, how) + joined(found, "; "), call_in(speaker)});
         return true;
     }
