@@ -34,12 +34,6 @@ constexpr const char* names_places = "--places";
 constexpr int most_failures = 3;  ///< in a row; then nobody is asked any more
 constexpr std::size_t most_at_once = 1024;
 
-std::string in_hex(std::uint64_t number) {
-    std::array<char, 24> text{};
-    std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
-    return text.data();
-}
-
 /// A file that this process has loaded, and a place in it.
 struct Loaded {
     std::uint64_t wanted = 0;  ///< an address in memory
@@ -186,8 +180,6 @@ std::string key_of(const CodePlace& place) {
 }
 
 }  // namespace
-
-std::string CodePlace::raw() const { return file.empty() ? in_hex(address) : file + "+" + in_hex(address); }
 
 CodePlace place_in(pid_t process, std::uint64_t address) {
     const c_door::KeptErrno kept;

@@ -2,8 +2,10 @@
 // Places in code, as users read them: the one way for all that tollbar prints.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <sys/types.h>
@@ -14,6 +16,12 @@ namespace tollbar::detail {
 /// For how long a thread that is waited for may ask for names.
 constexpr std::chrono::milliseconds places_limit{1000};
 
+inline std::string in_hex(std::uint64_t number) {
+    std::array<char, 24> text{};
+    std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
+    return text.data();
+}
+
 /// A place in the file that it was loaded from, and what tells that file from a later one of its name.
 struct CodePlace {
     std::string file{};         ///< absolute where /proc can be read; empty: no file is behind that code
@@ -22,7 +30,7 @@ struct CodePlace {
     std::string build_id{};     ///< in hexadecimal digits; empty: not known
 
     /// "FILE+0xADDRESS", "0xADDRESS".
-    std::string raw() const;
+    std::string raw() const { return file.empty() ? in_hex(address) : file + "+" + in_hex(address); }
 };
 
 /// The place of an address in that process.
