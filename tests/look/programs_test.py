@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from code_places import PLACE
 from looking import AS_ROOT, BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, look, names
 from needs import left_out
 from tollbar.cli.table import Table
@@ -170,8 +171,8 @@ def test_the_rank_outside_the_collective_call_is_named(compiled, started, look_u
 
 #: A hang that only the ranks' own account of their calls explains, not their frames: one has another root.
 ANOTHER_ROOT = (
-    r"MPI_COMM_WORLD \(4 ranks\), MPI_Reduce 5 at \S+: rank \d on \S+ waits: "
-    r"rank 2 \(.*?\) called MPI_Reduce \(root 2\) at \S+ where 3 ranks called MPI_Reduce \(root 3\)$"
+    rf"MPI_COMM_WORLD \(4 ranks\), MPI_Reduce 5 at {PLACE}: rank \d on \S+ waits: "
+    rf"rank 2 \(.*?\) called MPI_Reduce \(root 2\) at {PLACE} where 3 ranks called MPI_Reduce \(root 3\)$"
 )
 
 

@@ -236,7 +236,7 @@ def test_a_program_for_another_processor_is_as_without(tmp_path):
     program.chmod(0o755)
     as_without(["sh", "-c", f"{program}; echo $?"])
     if shutil.which("qemu-aarch64-static") is None:
-        left_out("qemu-user-static is not installed")
+        pytest.skip("qemu-user-static is not installed")  # the package changes what the kernel starts
     assert as_without(["qemu-aarch64-static", str(program)]) == (7, "", "")
     assert as_without(["sh", "-c", f"qemu-aarch64-static {program}"]) == (7, "", "")
 
