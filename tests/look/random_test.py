@@ -50,11 +50,11 @@ def executable(compiled, mpi):
     return compiled("random_program.c", f"mpicc.{mpi}", "-O2", "-g", "-w")
 
 
-@pytest.mark.parametrize("seeds", parts(5, RUNS, 100))
+@pytest.mark.parametrize("seeds", parts(5, RUNS, 20))
 def test_where_a_rank_goes_astray_it_is_named_and_nobody_is_accused(executable, tmp_path, mpi, seeds):
     played(seeds, mpi, True, tmp_path, executable)
 
 
-@pytest.mark.parametrize("seeds", parts(1, RUNS // PIECES, 10))
+@pytest.mark.parametrize("seeds", parts(1, RUNS // PIECES, 4))
 def test_of_slow_ranks_only_what_is_true_is_said(executable, tmp_path, mpi, seeds):
     played(seeds, mpi, False, tmp_path, executable)
