@@ -27,6 +27,13 @@
 #include <utility>
 #include <vector>
 
+// Open MPI's handles are addresses of its objects, which are looked up at run time, as those of open_mpi_data.h are.
+#ifdef OPEN_MPI
+#    define TOLLBAR_HANDLE(type, name, object) static_cast<type>(dlsym(RTLD_DEFAULT, "ompi_" object))
+#else
+#    define TOLLBAR_HANDLE(type, name, object) name
+#endif
+
 uint64_t tollbar_age;
 uint64_t tollbar_no_request;
 tollbar_pending tollbar_requests[1 << tollbar_pending_bits];
@@ -176,27 +183,11 @@ const tollbar_known* find_known(MPI_Comm comm) {
     return known == nullptr || known->shared == nullptr ? nullptr : known;
 }
 
-/// Handles that are objects' addresses are looked up at run time, as those of open_mpi_data.h are.
-MPI_Request no_request() {
-#ifdef OPEN_MPI
-    return static_cast<MPI_Request>(dlsym(RTLD_DEFAULT, "ompi_request_null"));
-#else
-    return MPI_REQUEST_NULL;
-#endif
-}
-
-MPI_Datatype no_type() {
-#ifdef OPEN_MPI
-    return static_cast<MPI_Datatype>(dlsym(RTLD_DEFAULT, "ompi_mpi_datatype_null"));
-#else
-    return MPI_DATATYPE_NULL;
-#endif
-}
-
 /// And whether the type has a name, so that its handle stays.
 std::pair<std::uint64_t, bool> bytes_of(MPI_Datatype type) {
     int bytes = 0, integers, addresses, types, combiner = MPI_COMBINER_DUP;
-    if (type == no_type()) return {tollbar_not_compared, false};  // the call itself says what is wrong with it
+    if (type == TOLLBAR_HANDLE(MPI_Datatype, MPI_DATATYPE_NULL, "mpi_datatype_null"))
+        return {tollbar_not_compared, false};  // the call itself says what is wrong with it
     if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0)
         bytes = tollbar_not_compared;  // more than an int counts
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
@@ -205,11 +196,7 @@ std::pair<std::uint64_t, bool> bytes_of(MPI_Datatype type) {
 
 /// 0: the program's own.
 unsigned number_of(MPI_Op op) {
-#ifdef OPEN_MPI
-#    define TOLLBAR_OBJECT(name, object) static_cast<MPI_Op>(dlsym(RTLD_DEFAULT, "ompi_mpi_op_" #    object)),
-#else
-#    define TOLLBAR_OBJECT(name, object) MPI_##name,
-#endif
+#define TOLLBAR_OBJECT(name, object) TOLLBAR_HANDLE(MPI_Op, MPI_##name, "mpi_op_" #object),
     const MPI_Op named[] = {TOLLBAR_EACH_OPERATION(TOLLBAR_OBJECT)};
     const auto found = std::ranges::find(named, op);
     return static_cast<unsigned>(found == std::end(named) ? 0 : found - std::begin(named) + 1);
@@ -276,7 +263,7 @@ void tollbar_after_init() {
     PMPI_Query_thread(&level);
     const int several = level == MPI_THREAD_MULTIPLE ? tollbar_several : 0;
     begin_seats(*self.place.row, several != 0);
-    tollbar_no_request = tollbar_handle_of(no_request());
+    tollbar_no_request = tollbar_handle_of(TOLLBAR_HANDLE(MPI_Request, MPI_REQUEST_NULL, "request_null"));
     find_known(MPI_COMM_WORLD);
     begin(self.place, tollbar_timeout());
     if (accounts) begin_account();
