@@ -95,7 +95,7 @@ def begun(program: Path, door: Path, report: Path, **given: str) -> subprocess.P
 
 
 def report_of(file: Path, enough: Callable[[str], bool] = bool) -> str:
-    """What the file has once that is enough: names may come later than the first line where a machine is full."""
+    """The text of the file once it is enough: names may come later than the first line where a machine is full."""
     end = time.monotonic() + LIMIT_S
     while not (file.exists() and (said := file.read_text()).endswith("\n") and enough(said)):
         assert time.monotonic() < end, file.read_text() if file.exists() else "no report"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What ranks of random_program.c send, and what they have to receive. */
+ * The data that ranks of random_program.c send, and have to receive. */
 #ifndef TOLLBAR_TESTS_LOOK_RANDOM_DATA_H
 #define TOLLBAR_TESTS_LOOK_RANDOM_DATA_H
 
