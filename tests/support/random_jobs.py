@@ -286,7 +286,7 @@ def judged_looks(job: Job, judge: Judge) -> list[str]:
 def of_hang(job: Job, record: Record, judge: Judge, code: int) -> list[str]:
     """The faults of how a hang was told."""
     if "hangs: " not in job.text():
-        return [f"untold: no hang was said; exit code {code}"]
+        return [] if nobody_waits(record) else [f"untold: no hang was said; exit code {code}"]
     mistakes = []
     if code not in (HUNG, 0) or (code == 0 and job.mpi != "mpich"):  # MPICH's mpiexec may take being ended for an end
         mistakes.append(f"ended: exit code {code}")
@@ -300,6 +300,14 @@ def of_hang(job: Job, record: Record, judge: Judge, code: int) -> list[str]:
 
 def is_told(record: Record, judge: Judge) -> bool:
     return record.program.astray.rank in judge.named or waits_untold(record)
+
+
+def nobody_waits(record: Record) -> bool:
+    """Whether all other ranks are past MPI_Finalize: that of Open MPI ends without a rank whose process has exited."""
+    stands = record.stands()
+    return all(
+        stands[lane] == len(steps) for lane, steps in record.lanes.items() if lane[0] != record.program.astray.rank
+    )
 
 
 def misplaced(record: Record) -> list[str]:
