@@ -39,17 +39,17 @@ def model_us(nodes: int, threads: int, *, contended: bool = False) -> float:
 
     `contended`: messages between nodes are in each other's way, as Figure 12 asks for.
     """
-    inside = _level("Figure 7", one_machine.SENSE, "central").price_us("central", threads)
-    between = _level("Figure 11", "dissemination", "dissemination")
+    inside_us = level_us("Figure 7", one_machine.SENSE, threads)
     if contended:
-        between = one_machine.fitted("Figure 12", contended=True)
-    return inside + between.price_us("dissemination", nodes)
+        return inside_us + one_machine.fitted("Figure 12", contended=True).price_us("dissemination", nodes)
+    return inside_us + level_us("Figure 11", "dissemination", nodes)
 
 
-def _level(number: str, series: str, plan: str) -> contention.Machine:
-    """The machine on which two cost what the paper prints."""
+def level_us(number: str, series: str, ranks: int) -> float:
+    """The barrier of one level, on the machine on which two cost what that figure prints."""
+    plan = "central" if series == one_machine.SENSE else series
     two = Measured(plan, 2, printed(NAME, number, series, 2).value)
-    return contention.fit([two], contended=False)
+    return contention.fit([two], contended=False).price_us(plan, ranks)
 
 
 def highest(*, contended: bool) -> list[int]:
@@ -59,7 +59,7 @@ def highest(*, contended: bool) -> list[int]:
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:
-    measured, nodes = _measured(runs), Axes("nodes", "barrier, us")
+    measured, nodes = timed(runs), Axes("nodes", "barrier, us")
     missing = runs.missing("hybrid", stored.any_of(measured))
     over_threads = [
         Point(f"{many} nodes", threads, model=model_us(many, threads)) for many in _CURVES["13b"] for threads in THREADS
@@ -108,13 +108,12 @@ def _heat_map(measured: list[Point], missing: Lack | None) -> Exhibit:
 
 def tree_us(nodes: int, threads: int) -> float:
     """The same with the MCS tree between nodes, whose costs are those of Figure 10."""
-    inside = _level("Figure 7", one_machine.SENSE, "central").price_us("central", threads)
-    return inside + _level("Figure 10", "mcs", "mcs").price_us("mcs", nodes)
+    return level_us("Figure 7", one_machine.SENSE, threads) + level_us("Figure 10", "mcs", nodes)
 
 
 def _trees(runs: Stored) -> Exhibit:
     """Section 1.3.1 describes this combination, and the paper shows no time of it."""
-    measured = _measured(runs, (_TREE,))
+    measured = timed(runs, (_TREE,))
     modelled = [
         Point(f"{threads} threads a node", nodes, model=tree_us(nodes, threads))
         for threads in _CURVES["13a"]
@@ -152,7 +151,7 @@ def _others() -> str:
     return f"{', '.join(few)} and {last}"
 
 
-def _measured(runs: Stored, names: Sequence[str] = _MEASURED) -> list[Point]:
+def timed(runs: Stored, names: Sequence[str] = _MEASURED) -> list[Point]:
     """Each with the price on the machine that fits all points of its MPI, where there are three or more."""
     points: list[Point] = []
     for mpi in dict.fromkeys(place.over for place in runs.hybrid):

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import tollbar
 from tollbar.models import quanta, shmem_published
-from tollbar.papers import logp, multiprogramming, nic, nic_work, one_machine, openmp_mpi, split_shmem
+from tollbar.papers import beyond, logp, multiprogramming, nic, nic_work, one_machine, openmp_mpi, split_shmem
 from tollbar.papers.exhibit import printed
 
 #: Overhead above gap, as the paper assumes, and gap above overhead.
@@ -67,6 +67,16 @@ def _openmp_mpi() -> Iterator[_Row]:
     same = one_machine.ratio("Figure 12", 12, contended=False)
     about = "MCS tree over dissemination, 12 nodes, one machine without contention"
     yield "Figure 12", about, f"below {below:.2f}", f"{same:.2f}"
+    spikes = ", ".join(map(str, beyond.maxima())) or "none"
+    yield "3.1.1", "maxima of the counter between 2 and 16 threads, simulated caches", "9, 12", spikes
+    about = "threads at which a line through the tree's times at 2 and 8 costs nothing"
+    yield "3.1.2", about, "at most 1", f"{beyond.free_at():.2f}"
+    in_print, logarithm = beyond.growth()
+    about = "MCS tree, 11 threads over 8, if it grows as a logarithm"
+    yield "3.1.2", about, f"{in_print:.2f}", f"{logarithm:.2f}"
+    eight = printed(openmp_mpi.NAME, "Figure 7", one_machine.SENSE, 8).value
+    ten = printed(openmp_mpi.NAME, "Figure 10", "mcs", 10).value
+    yield "4", "counter of 8 threads over the MCS tree of 10 processes", "below 1", f"{eight / ten:.2f}"
 
 
 def _both_see_zero() -> tuple[int, int]:

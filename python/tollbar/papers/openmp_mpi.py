@@ -9,9 +9,10 @@ measured here has a model of its own, fitted here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import tollbar
-from tollbar.papers import combined, one_machine, stored
+from tollbar.papers import beyond, combined, one_machine, stored
 from tollbar.papers.exhibit import Axes, Exhibit, Point, drawing, printed, with_published
 from tollbar.papers.lacking import Lack
 from tollbar.papers.published import values_of
@@ -23,6 +24,7 @@ _NODES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 #: The plan that each barrier between threads is priced as.
 _PRICED_AS = {"sense_reversing": "central", "turnstile": "central", "mcs": "mcs"}
 
+_FEW = 8  #: threads, up to which the paper draws the figures of one barrier once more
 _WIDE = ("Figure 8", "Figure 9")  #: a spike of these would leave nothing else to see
 
 #: The paper's, and tollbar's in its place.
@@ -39,15 +41,26 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         drawing(NAME, "Figure 4", "mcs", 12, "the same tree between processes", "arrival"),
         drawing(NAME, "Figure 5", "mcs", 12, "the same tree between processes", "wake-up"),
         drawing(NAME, "Figure 6", "dissemination", 8, "in round k to rank x + 2^k"),
-        _threads(runs, "Figure 7", "Sense-reversing barrier between threads", _COUNTERS),
-        _threads(runs, "Figure 8", "MCS tree between threads", ("mcs",)),
+        *_both_ranges(
+            _threads(runs, "Figure 7", "Sense-reversing barrier between threads", _COUNTERS), beyond.about_spikes()
+        ),
+        *_both_ranges(_threads(runs, "Figure 8", "MCS tree between threads", ("mcs",)), beyond.about_growth()),
         _threads(runs, "Figure 9", "Both barriers between threads", (*_COUNTERS, "mcs")),
         _processes(runs, "Figure 10", "MCS tree between processes", ("mcs",)),
         _processes(runs, "Figure 11", "Dissemination between processes", ("dissemination",)),
         _processes(runs, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
         *combined.exhibits(runs),
         *one_machine.exhibits(),
+        *beyond.exhibits(runs),
     ]
+
+
+def _both_ranges(exhibit: Exhibit, judged: str) -> list[Exhibit]:
+    """The figure with a judgement of its text, and once more up to 8 threads, as the paper's part (b)."""
+    few = [point for point in exhibit.points if float(point.x) <= _FEW]
+    magnified = replace(exhibit, number=f"{exhibit.number}b", title=f"{exhibit.title}, up to {_FEW}", points=few)
+    axes = replace(exhibit.axes, log_y=False)
+    return [replace(exhibit, sentence=f"{exhibit.sentence} {judged}"), replace(magnified, axes=axes)]
 
 
 def _model(number: str, series: str, plan: str, sizes: Sequence[int]) -> list[Point]:

@@ -27,6 +27,10 @@ def found(rows: list[errata.Erratum], about: str) -> list[tuple[str, str]]:
     [
         ("both see a count of 0", [("0 of 6", "4 of 6")]),
         ("has a step after", [("4, 7, 11", "2, 4, 8")]),
+        ("maxima of the counter", [("9, 12", "none")]),
+        ("2 and 8 costs nothing", [("at most 1", "1.90")]),
+        ("if it grows as a logarithm", [("3.72", "1.23")]),  # 239.15 / 64.3
+        ("over the MCS tree of 10", [("below 1", "1.77")]),  # 6.2 / 3.5
         ("256 nodes over 128", [("1.069", "2.003")]),
         # 3642.54 / 4009.79 and 4378.77 / 4343.63
         ("tournament over combining", [("0.91 and 1.01", "0.95 and 0.94")]),
