@@ -10,6 +10,7 @@ here has one machine for both levels, fitted to all its points: contention.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from tollbar.data.places import Measurements, Situation
@@ -59,7 +60,7 @@ def highest(*, contended: bool) -> list[int]:
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:
-    measured, nodes = timed(runs), Axes("nodes", "barrier, us")
+    measured, nodes = timed(runs), Axes("nodes", "barrier, us", log_x=False)
     missing = runs.missing("hybrid", stored.any_of(measured))
     over_threads = [
         Point(f"{many} nodes", threads, model=model_us(many, threads)) for many in _CURVES["13b"] for threads in THREADS
@@ -77,7 +78,7 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), missing)
         for number, what, axes, points in (
             ("Figure 13a", "against nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
-            ("Figure 13b", "against threads a node", Axes("threads a node", "barrier, us"), [*over_threads, *turned]),
+            ("Figure 13b", "against threads a node", replace(nodes, x="threads a node"), [*over_threads, *turned]),
         )
     ]
     return [*curves, _heat_map(measured, missing), _trees(runs)]

@@ -37,7 +37,8 @@ def chart(figure: Figure, table: bool = True) -> Markup:
         return Markup()
     drawn: list[dict[str, Any]] = [
         {"name": line.label, "kind": line.kind, "colour": colour, "dash": dash, "points": _points(line)}
-        for line, (colour, dash) in zip(figure.lines, figure.styles, strict=True)
+        | ({"covered": covered} if covered else {})
+        for line, (colour, dash), covered in zip(figure.lines, figure.styles, figure.covered, strict=True)
     ]
     data: dict[str, Any] = {"x": _axis(figure.x), "y": _axis(figure.y), "spread": figure.spread, "series": drawn}
     if figure.groups:  # rows have their values along x

@@ -12,6 +12,10 @@ from tollbar.report import candidates
 COLOURS = 10  #: of the page
 ROUNDS = "eight of ten rounds"
 
+_CURVES = ("line", "steps")
+#: Curves lie on each other where they are so near, in so many of the places that both have.
+_NEAR, _OFTEN = 0.02, 0.6
+
 #: How a line is drawn: a bound and a prediction are dotted, printed numbers are rings without a curve, and what
 #: was measured beside a model is dashed; steps are a distribution.
 Kind = Literal["line", "bound", "predicted", "printed", "measured", "steps"]
@@ -73,8 +77,22 @@ class Figure:
                 styles.append(line.style)
                 continue
             dash, colour = divmod(candidates.colour(line.label, line.colour), COLOURS)
-            curve = line.kind in ("line", "steps")
+            curve = line.kind in _CURVES
             while curve and (colour, dash) in styles:
                 dash += 1
             styles.append((colour, dash if curve else 0))
         return styles
+
+    @property
+    def covered(self) -> list[int]:
+        """By how many later curves each line is covered: it is drawn wider by so much, to be seen under them."""
+        return [sum(_covers(other, line) for other in self.lines[n + 1 :]) for n, line in enumerate(self.lines)]
+
+
+def _covers(one: Line, other: Line) -> bool:
+    if one.kind not in _CURVES or other.kind not in _CURVES:
+        return False
+    places = dict(zip(one.x, one.y, strict=True))
+    pairs = [(y, places[x]) for x, y in zip(other.x, other.y, strict=True) if x in places]
+    near = sum(abs(a - b) <= _NEAR * max(abs(a), abs(b)) for a, b in pairs)
+    return len(pairs) > 1 and near >= _OFTEN * len(pairs)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sections 3.1 and 4 of the OpenMP and MPI paper: spikes, growth, delays, more threads, all barriers together."""
 
+from itertools import pairwise
+
 import pytest
 import tollbar
 from tollbar.papers import beyond, combined, openmp_mpi
@@ -26,7 +28,7 @@ def test_the_counter_has_no_spike_at_9_and_12_threads_but_a_step_after_a_socket(
     assert max(steps, key=lambda n: steps[n] if n > 4 else 0) == 13
     assert "has no maximum from 2 to 16 threads, but a step to 2.5 times at 13" in exhibits["Figure 7"].sentence
     prices = [point.model for point in exhibits["Figure 7"].points if point.series == "sense_reversing"]
-    assert [b - a for a, b in zip(prices, prices[1:], strict=False)] == pytest.approx([0.25 / 3] * 14)
+    assert [b - a for a, b in pairwise(prices)] == pytest.approx([0.25 / 3] * 14)
 
 
 def test_a_maximum_is_a_number_of_threads_that_takes_longer_than_both_beside_it(monkeypatch):

@@ -61,3 +61,29 @@ def test_a_picture_is_the_same_wherever_it_is_drawn():
 def test_what_has_no_curve_has_no_points(lines):
     assert Figure("f", "", lines, Axis("x")).points == 0
     assert bool(charts.chart(Figure("f", "", lines, Axis("x")))) == bool(lines)
+
+
+def test_a_curve_that_others_cover_is_wider_by_each_of_them_in_both():
+    ys = {"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 4.03], "c": [1.0, 2.0, 4.0], "d": [5.0, 6.0, 7.0]}
+    figure = Figure("f", "", [Line(name, [1, 2, 4], y) for name, y in ys.items()], Axis("x"), Axis("y"))
+    assert figure.covered == [2, 1, 0, 0]
+    chart, axes = drawn(figure)
+    assert [line.get("covered", 0) for line in chart["series"]] == figure.covered
+    widths = [line.get_linewidth() for line in axes.lines]
+    assert widths[0] > widths[1] > widths[2] == widths[3]
+    printed = [Line("a", [1, 2], [1, 2]), Line("a, printed", [1, 2], [1, 2], kind="printed")]
+    assert Figure("f", "", printed, Axis("x"), Axis("y")).covered == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("places", "ticks"),
+    [
+        (range(2, 13), [2, 3, 4, 5, 6, 7, 8, 10, 12]),
+        ([2, 4, 8, 16, 32, 64, 128, 256, 512, 768], [2, 4, 8, 16, 32, 64, 128, 256, 512, 768]),
+        ([0.5, 1, 2, 4, 7, 10, 14, 20, 30, 50], [0.5, 1, 2, 4, 7, 10, 14, 20, 30, 50]),
+    ],
+)
+def test_a_logarithmic_axis_has_ticks_at_its_ends_also_where_they_are_no_powers_of_two(places, ticks):
+    _, axes = drawn(Figure("f", "", [Line("a", list(places), [1.0] * len(places))], Axis("x"), Axis("y", "linear")))
+    assert list(axes.get_xticks()) == ticks
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"{tick:g}" for tick in ticks]

@@ -114,7 +114,8 @@
       if (one.kind === "printed") return;
       const dashes = { bound: ["2 3"], predicted: ["1 3", "1 6", "1 2 1 6"], measured: ["6 3", "12 4", "9 3 2 3"] }[one.kind] || DASHES;
       const dash = dashes[one.dash % dashes.length];
-      const style = `stroke:${this.colour(one)};stroke-dasharray:${dash}`;
+      const wider = one.covered ? `;stroke-width:${2 + 2.5 * one.covered}` : "";
+      const style = `stroke:${this.colour(one)};stroke-dasharray:${dash}${wider}`;
       svgOf("path", { d: path, class: `curve ${one.kind}`, style }, parent);
     }
 
