@@ -6,24 +6,20 @@ Figures 8 to 10, whose nodes compute for times that vary, are in nic_work.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import cache
 
 import tollbar
-from tollbar.papers import nic_hosts
-from tollbar.papers.exhibit import Axes, Exhibit, Point, at, drawing, printed, with_published
+from tollbar.papers import nic_drawings, nic_hosts
+from tollbar.papers.exhibit import Axes, Exhibit, Point, at, printed, with_published
 from tollbar.papers.nic_work import NAME, NODES, WHERE
 from tollbar.papers.nic_work import exhibits as of_work
 from tollbar.papers.stored import Stored, any_of
-from tollbar.report import lanes
 
 PLAN = "pairwise"
 EFFICIENCIES = {"Figure 7a": 0.25, "Figure 7b": 0.5, "Figure 7c": 0.75, "Figure 7d": 0.9}
 _GM = "GM level"
 _AXES = Axes("nodes", "barrier, us")
 _LOOPS = Axes("nodes", "loop, or the computing in it, us")
-#: The units of a node, in the order in which they handle a message.
-_STAGES = ("send", "sdma", "xmit", "recv", "rdma", "hrecv")
 FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
 
 
@@ -47,8 +43,7 @@ def gm_factor(card: str) -> float:
 
 def exhibits(runs: Stored) -> list[Exhibit]:
     return [
-        drawing(NAME, "Figure 1", PLAN, 4, "the same four messages, between hosts or between cards"),
-        _time_lines(),
+        *nic_drawings.exhibits(),
         _mpi_overhead(runs),
         _latencies(runs, "Figure 4a", powers=True),
         _factors(runs, "Figure 4b", powers=True),
@@ -62,39 +57,6 @@ def exhibits(runs: Stored) -> list[Exhibit]:
 
 def _sizes(card: str, powers: bool) -> list[int]:
     return [n for n in range(2, NODES[card] + 1) if not powers or n & (n - 1) == 0]
-
-
-def _time_lines() -> Exhibit:
-    plan, card = tollbar.plan(PLAN, 2), tollbar.nic_parts("lanai4.3")
-    histories = {
-        barrier: tollbar.simulate_nic(plan, where, card, most_spans=100).history for barrier, where in WHERE.items()
-    }
-    points = [
-        Point(f"{barrier} node {span.rank} {span.stage}", span.from_us, model=span.until_us - span.from_us)
-        for barrier, spans in histories.items()
-        for span in spans
-    ]
-    units = {barrier: len(spans) // 2 for barrier, spans in histories.items()}
-    sentence = (
-        f"Host-based, a step occupies {units['HB']} units of a node, NIC-based a barrier of one step "
-        f"{units['NB']}: SDMA is gone. How the sums are split among the units is not in the paper."
-    )
-    title = "Timing of one step between two nodes, lanai4.3"
-    axes, picture = Axes("from the start, us", "duration, us"), lanes.svg(_units(title, histories))
-    return Exhibit(NAME, "Figure 2", title, axes, points, sentence, drawing=picture)
-
-
-def _units(title: str, histories: Mapping[str, Sequence[tollbar.NicSpan]]) -> lanes.Lanes:
-    """A lane for each unit of each node and each place where the barrier runs."""
-    spans = [(f"{barrier}, node {span.rank}: {span.stage}", span) for barrier, of in histories.items() for span in of]
-    names = sorted({name for name, _ in spans}, key=lambda name: (name.split(":")[0], _STAGES.index(name.split()[-1])))
-    return lanes.Lanes(
-        title,
-        names,
-        max(span.until_us for _, span in spans),
-        [lanes.Span(names.index(name), span.from_us, span.until_us, span.stage, name) for name, span in spans],
-        {stage: colour for colour, stage in enumerate(_STAGES)},
-    )
 
 
 def _mpi_overhead(runs: Stored) -> Exhibit:
@@ -179,9 +141,14 @@ def _fine(runs: Stored) -> Exhibit:
     overlaps = " and ".join(
         f"{latency_us(card, 'HB', NODES[card]) - implied_us(card, 'HB'):.1f} us ({card})" for card in NODES
     )
+    sending = " and ".join(
+        f"{needed_xmit_us(card):.1f} us where it is at most {longest_xmit_us(card):.1f} us ({card})" for card in NODES
+    )
     sentence = (
         f"The model adds computing and barrier and has no flat spot; the paper sees {flat['lanai4.3']:g} and "
-        f"{flat['lanai7.2']:g} us of overlap, its efficiencies imply {overlaps}."
+        f"{flat['lanai7.2']:g} us of overlap, its efficiencies imply {overlaps}. The model's NIC still sends when the "
+        "next barrier begins, as the text explains the spot, but is free in time: to delay the next message it would "
+        f"have to send for {sending}."
     )
     title, axes = (
         "Loop of computing and a barrier, 8 nodes",
@@ -189,6 +156,20 @@ def _fine(runs: Stored) -> Exhibit:
     )
     aside = tuple(f"flat spot {card}" for card in NODES)
     return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("work", any_of(points)), aside)
+
+
+def needed_xmit_us(card: str) -> float:
+    """How long a NIC has to send a message so that the loop has the flat spot of the text.
+
+    A node in step passes its barrier one step after its last message was started, and computes; so that message is
+    in the way of the next one for Xmit - H - C, with C of computing.
+    """
+    return tollbar.nic_parts(card).host_step_us + printed(NAME, "Figure 6", f"flat spot {card}", 8).value
+
+
+def longest_xmit_us(card: str) -> float:
+    """The longest Xmit that Figure 2 and the printed latencies leave: it lies within Network + Recv."""
+    return tollbar.nic_part_ranges(card)["b"][1]
 
 
 def implied_us(card: str, barrier: str) -> float:
