@@ -77,6 +77,7 @@ def main(prefix: Path, extras: list[str]) -> None:
     for distribution in needed(extras):
         copy_distribution(distribution, site)
     package = shutil.copytree(ROOT / "python" / "tollbar", site / "tollbar", ignore=NOT_NEEDED)
+    shutil.copytree(ROOT / "lab" / "python" / "tollbar_lab", site / "tollbar_lab", ignore=NOT_NEEDED)
     # The folders in which the package looks for libraries and programs.
     for name, place in (("lib", libraries), ("libexec", prefix / "libexec" / "tollbar")):
         (package / name).symlink_to(os.path.relpath(place, package))

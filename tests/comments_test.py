@@ -51,7 +51,7 @@ def test_comments_start_with_the_thing_they_are_about():
 
 def test_docstrings_and_comments_of_python_start_with_the_thing_they_are_about():
     scripts = [path for path in (ROOT / "scripts").iterdir() if path.is_file() and "python" in opening(path)]
-    files = scripts + sources(("python", "bench", "tests/support"), "*.py")
+    files = scripts + sources(("python", "lab/python", "bench", "tests/support"), "*.py")
     assert len(files) > 150
     assert [
         (path.name, said) for path in files for said in headless_sentences(comments_of_python(path.read_text()))

@@ -4,7 +4,8 @@
 import ast
 from pathlib import Path
 
-PYTHON = Path(__file__).resolve().parent.parent / "python"
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = ROOT / "python"
 #: Words that name nothing: a variable, parameter, attribute, function or class has the name of what it holds or does.
 NO_NAMES = {"asked", "each", "found", "here", "told"}
 
@@ -19,7 +20,7 @@ def named_in(source: str) -> set[str]:
 
 
 def test_names_in_python_say_what_they_hold():
-    files = list(PYTHON.rglob("*.py"))
+    files = [*PYTHON.rglob("*.py"), *(ROOT / "lab" / "python").rglob("*.py")]
     assert len(files) > 100
     named = {path.name: {name.lower() for name in named_in(path.read_text())} & NO_NAMES for path in files}
     assert {name: words for name, words in named.items() if words} == {}

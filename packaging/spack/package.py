@@ -57,6 +57,7 @@ class Tollbar(CMakePackage):
     def install_module(self):
         module = join_path(python_platlib, "tollbar")
         install_tree("python/tollbar", module)
+        install_tree("lab/python/tollbar_lab", join_path(python_platlib, "tollbar_lab"))
         for file in find(self.build_directory, ["_native*.so", "_native.pyi"]):
             install(file, module)
         symlink(self.prefix.libexec.tollbar, join_path(module, "libexec"))

@@ -73,9 +73,9 @@ def test_the_wheel_holds_every_public_header(names):
 
 
 def test_the_wheel_holds_every_file_of_the_package_and_one_native_module(names):
-    sources = ROOT / "python" / "tollbar"
-    kept = [path for path in sources.rglob("*") if path.suffix in {".py", ".pyi", ".typed", ".j2", ".xml"}]
-    assert {f"tollbar/{path.relative_to(sources)}" for path in kept} <= names
+    for sources in (ROOT / "python" / "tollbar", ROOT / "lab" / "python" / "tollbar_lab"):
+        kept = [path for path in sources.rglob("*") if path.suffix in {".py", ".pyi", ".typed", ".j2", ".xml", ".toml"}]
+        assert {path.relative_to(sources.parent).as_posix() for path in kept} <= names
     assert len([name for name in names if re.fullmatch(r"tollbar/_native\..*so", name)]) == 1
     assert "tollbar/_native.pyi" in names
 
@@ -88,7 +88,12 @@ def test_the_wheel_holds_the_measuring_and_simulating_programs(names):
 
 
 def test_the_wheel_holds_nothing_else(names):
-    places = (r"tollbar/.*", r"tollbar-[\d.]+\.dist-info/.*", r"tollbar-[\d.]+\.data/scripts/tollbar")
+    places = (
+        r"tollbar/.*",
+        r"tollbar_lab/.*",
+        r"tollbar-[\d.]+\.dist-info/.*",
+        r"tollbar-[\d.]+\.data/scripts/tollbar",
+    )
     assert [name for name in names if not any(re.fullmatch(place, name) for place in places)] == []
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tollbar
-from tollbar import InvalidArgument
-from tollbar.cli import arguments, bench_beside, bench_cores, bench_crowd, bench_times, bench_work, ways
+from tollbar import InvalidArgument, laboratory
+from tollbar.cli import arguments, bench_beside, bench_crowd, bench_times, bench_work, ways
 from tollbar.cli.bench_effort import EFFORTS, effort
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
@@ -356,4 +356,4 @@ def measure_briefly() -> Path:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "bench", __doc__, "WHAT", {**BENCHES, "cores": bench_cores}, "threads")
+    ways.add_parser(commands, "bench", __doc__, "WHAT", {**BENCHES, "cores": laboratory.part("bench cores")}, "threads")

@@ -7,14 +7,14 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tollbar import laboratory
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
     from tollbar.campaigns.campaign import Request
-    from tollbar.models.crowd import Crowds, Point
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,16 @@ def on_these_processors(request: Request) -> Request:
 def table(folder: Path, failed: bool) -> Table:
     """The points of a stored run, measured and simulated."""
     from tollbar.data import samples
-    from tollbar.models import crowd
 
     try:
-        crowds = crowd.gather(samples.read([folder]))
+        crowds = laboratory.part("crowd").gather(samples.read([folder]))
     except ValueError as error:
         raise CheckFailed(f"{error}; every sample is in {folder}") from None
     notes = [*_notes(crowds), f"every sample is in {folder}"] if crowds else []
     return Table(rows(crowds) if crowds else [], Crowded, failed=failed, notes=notes)
 
 
-def rows(crowds: Crowds) -> list[Crowded]:
+def rows(crowds: Any) -> list[Crowded]:
     """One a point, by situation."""
     return sorted(
         map(_row, crowds.points),
@@ -87,9 +86,7 @@ def rows(crowds: Crowds) -> list[Crowded]:
     )
 
 
-def _row(point: Point) -> Crowded:
-    from tollbar.models.crowd import model_of
-
+def _row(point: Any) -> Crowded:
     period = point.period
     return Crowded(
         ranks=point.place.ranks,
@@ -107,11 +104,11 @@ def _row(point: Point) -> Crowded:
         switches=point.switches,
         simulated_switches=point.simulated.switches,
         busy=point.busy,
-        model=" ".join(model_of(point.candidate)),
+        model=" ".join(laboratory.part("crowd").model_of(point.candidate)),
     )
 
 
-def _notes(crowds: Crowds) -> list[str]:
+def _notes(crowds: Any) -> list[str]:
     from tollbar.report.crowd_section import verdict_text, verdicts
 
     scheduler = crowds.scheduler

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-from tollbar import InvalidArgument, __version__, children, environment
+from tollbar import InvalidArgument, __version__, children, environment, laboratory
 from tollbar.cli import suggest
 from tollbar.cli.errors import CommandError
 from tollbar.cli.table import add_format, write
@@ -40,6 +40,9 @@ COMMANDS = {
     "nic": "starts, stops and asks the privileged daemon of barriers on network cards.",
     "completion": "prints what makes bash or zsh complete the command's words.",
 }
+
+#: Verbs of the laboratory.
+_OF_LABORATORY = ("simulate", "reproduce")
 
 #: Verbs that are nothing without the packages of the extra `bench`; of others, some options are.
 _OF_SAMPLES = ("bench", "tune", "report", "reproduce")
@@ -122,6 +125,11 @@ def _one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
+def module_of(verb: str) -> Any:
+    """The verb's module."""
+    return laboratory.part(verb) if verb in _OF_LABORATORY else import_module(f"tollbar.cli.{verb}")
+
+
 def build_parser(verbs: Collection[str] = tuple(COMMANDS)) -> Parser:
     """The parser; what `verbs` leaves out is in its help alone, and is not imported."""
     parser = Parser(prog="tollbar", description=_ABOUT)
@@ -131,7 +139,7 @@ def build_parser(verbs: Collection[str] = tuple(COMMANDS)) -> Parser:
         if name not in verbs:
             commands.add_parser(name, help=about)
             continue
-        import_module(f"tollbar.cli.{name}").add_parser(commands)
+        module_of(name).add_parser(commands)
         if not _ways_of(commands.choices[name]):
             add_format(commands.choices[name])
     return parser

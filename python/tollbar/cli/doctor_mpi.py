@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from tollbar import _native
 from tollbar.cli.findings import ABSENT, OK, Finding
 from tollbar.machine import doors, mpis, nic_daemon, paths
-from tollbar.models import cluster
 
 #: The needs of a door that is to be built: a compiler of that name, its package.
 _COMPILERS = {
@@ -17,6 +16,7 @@ _COMPILERS = {
     "mpich": (("mpicc.mpich", "mpicc"), "libmpich-dev"),
 }
 
+_CLUSTER = "tollbar-simulate-cluster"
 _APT = "sudo apt-get install -y"
 
 
@@ -78,11 +78,11 @@ def _missing(installed: Iterable[mpis.Mpi]) -> Iterator[Finding]:
 def _simulator() -> Finding:
     """The needs of `tollbar simulate cluster`."""
     try:
-        return Finding("SimGrid", OK, str(paths.program(cluster.PROGRAM)), None)
+        return Finding("SimGrid", OK, str(paths.program(_CLUSTER)), None)
     except FileNotFoundError:
         pass
     if shutil.which("smpicxx"):
-        why = f"found, but {cluster.PROGRAM} is not built: clusters are not simulated"
+        why = f"found, but {_CLUSTER} is not built: clusters are not simulated"
         return Finding("SimGrid", ABSENT, why, paths.mend())
     why = "not found: clusters are not simulated, nor is the MPI transport tested on one"
     return Finding("SimGrid", ABSENT, why, f"{_APT} libsimgrid-dev && {paths.mend()}")

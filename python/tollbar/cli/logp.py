@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import argparse
 
-from tollbar.cli import logp_fit, logp_measure, ways
-
-#: Every way to find them by the name it adds.
-WAYS = {"measure": logp_measure, "fit": logp_fit}
+from tollbar import laboratory
+from tollbar.cli import logp_measure, ways
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "logp", __doc__, "WAY", WAYS)
+    ways.add_parser(commands, "logp", __doc__, "WAY", {"measure": logp_measure, "fit": laboratory.part("logp fit")})

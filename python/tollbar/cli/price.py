@@ -7,7 +7,7 @@ import argparse
 from dataclasses import dataclass
 
 import tollbar
-from tollbar import CoresMachine, LogP
+from tollbar import CoresMachine, LogP, laboratory
 from tollbar.cli import arguments
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress, track
@@ -69,7 +69,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 
 
 def _columns() -> str:
-    from tollbar.models import crossovers
+    from tollbar.cli import crossovers
 
     return f"on a machine, {describe_columns(MachineCost)}\n\n--crossover, {describe_columns(crossovers.Stretch)}"
 
@@ -77,10 +77,8 @@ def _columns() -> str:
 def _costs(text: str) -> LogP | CoresMachine:
     """LogP parameters, a transport whose newest measurement is taken, or a machine and its caches."""
     if "," not in text and text.partition(":")[0] not in arguments.MEASURED:
-        from tollbar.models import cores
-
         try:
-            return cores.machine(text)
+            return laboratory.part("cores").machine(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{error}, and {', '.join(arguments.MEASURED)}") from None
     return arguments.logp(text)
@@ -112,14 +110,13 @@ def _cost(spelling: str, ranks: int, args: argparse.Namespace) -> Cost:
     if isinstance(args.logp, LogP):
         alone = price(args.logp)
         return Cost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages)
-    from tollbar.models import cores
-
+    cores = laboratory.part("cores")
     alone, contended = (price(cores.logp(args.logp, ranks, adding)) for adding in (0, cores.sharers(plan)))
     return MachineCost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages, contended.last_us)
 
 
 def _crossovers(args: argparse.Namespace) -> Table:
-    from tollbar.models import crossovers
+    from tollbar.cli import crossovers
 
     if isinstance(args.logp, CoresMachine):
         raise WrongUse("--crossover compares under L,o,g; a machine has other ones for each number of ranks")

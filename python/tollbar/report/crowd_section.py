@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import geometric_mean
+from typing import Any
 
+from tollbar import laboratory
 from tollbar.data.places import Candidate, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.summary import FASTEST
-from tollbar.models import crowd
-from tollbar.models.crowd import Crowds, Scheduler
 from tollbar.report.tables import times_text
 
 _SIMPLEST = ("turnstile", "barrier", "combination", "plan")  # of tollbar's own kinds
@@ -40,22 +40,22 @@ class Section:
 
     peers = _PEERS
 
-    scheduler: Scheduler
+    scheduler: Any
     verdicts: list[Verdict]
 
 
 def of(run: Samples) -> Section | None:
     """Everything about one run; None where it holds nothing of crowds."""
-    crowds = crowd.gather(run)
+    crowds = laboratory.part("crowd").gather(run)
     return Section(crowds.scheduler, verdicts(crowds)) if crowds else None
 
 
-def verdicts(crowds: Crowds) -> list[Verdict]:
+def verdicts(crowds: Any) -> list[Verdict]:
     """One a place that has something of tollbar's own."""
     return [verdict for place in crowds.places if (verdict := _verdict(place, crowds))]
 
 
-def _verdict(place: Situation, crowds: Crowds) -> Verdict | None:
+def _verdict(place: Situation, crowds: Any) -> Verdict | None:
     ratios: dict[Candidate, dict[float, float]] = {}
     for point in crowds.points:
         if point.place == place and (ratio := point.measured.ratio(point.candidate, FASTEST)):

@@ -15,10 +15,10 @@ from tollbar.report import charts
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(template: str, filters: dict[str, Any], **values: Any) -> str:
-    """The page that the template makes of these values."""
+def render(template: str, filters: dict[str, Any], folder: Path = _TEMPLATES, **values: Any) -> str:
+    """The page that the template makes of these values; it lies in `folder`, and may include those of the report."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        loader=jinja2.FileSystemLoader([folder, _TEMPLATES]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

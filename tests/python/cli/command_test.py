@@ -8,12 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 import tollbar as library
 from tollbar.cli import COMMANDS, build_parser
+from tollbar.cli.command import module_of
 from tollbar.machine import kernel, mpi_hosts
 from tollbar.machine.session import SessionEnded
 
@@ -33,7 +33,7 @@ def test_help_has_one_line_for_every_command(tollbar):
     assert said.code == 0
     told = " ".join(said.out.split())
     for name, line in COMMANDS.items():
-        doc = import_module(f"tollbar.cli.{name}").__doc__
+        doc = module_of(name).__doc__
         assert f"{name} {line}" in told
         assert doc.partition("\n")[0] == f"tollbar {name}: {line}"
 

@@ -117,16 +117,16 @@ class _Hosts:
 @pytest.fixture
 def started(monkeypatch, tmp_path):
     """The commands that verbs would start, not started, on a machine with two MPIs and all programs."""
-    from tollbar.campaigns import checks, cores, logp, mpi_settings, mpi_tuning, passes, shmem, threads, udp
+    from tollbar.campaigns import checks, logp, mpi_settings, mpi_tuning, passes, shmem, threads, udp
     from tollbar.cli import doctor_mpi, doctor_shmem, on_hang, run, who
     from tollbar.cli.errors import CheckFailed
     from tollbar.cli.table import Table
     from tollbar.data import samples
     from tollbar.look import gathered
     from tollbar.machine import doors, mpi_hosts, mpis, nic_daemon, noise
-    from tollbar.models import cluster
-    from tollbar.papers.lacking import Lack
-    from tollbar.papers.stored import Stored
+    from tollbar_lab.models import cluster, cores_measured
+    from tollbar_lab.papers.lacking import Lack
+    from tollbar_lab.papers.stored import Stored
 
     seen: list[object] = []
 
@@ -163,7 +163,7 @@ def started(monkeypatch, tmp_path):
         (noise, "look", lambda: None),
         (noise, "since", lambda seen: []),
         (noise, "before", lambda seen: []),
-        (cores, "measure", lambda: argparse.Namespace(rows=[], machine=library.cores_machine("icelake"))),
+        (cores_measured, "measure", lambda: argparse.Namespace(rows=[], machine=library.cores_machine("icelake"))),
         (passes, "measure", lambda work, notes, within, _: ends(
             "bench", work.kind, work.request, tuple(map(work.say, work.situations)), within)),
         (logp, "measure", lambda transport, request, *_: ends("logp", transport, request, _[0])),

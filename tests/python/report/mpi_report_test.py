@@ -6,16 +6,12 @@ from pathlib import Path
 
 import pytest
 import replay_mpi as replay
-import tollbar
 from tollbar.data import places, results, samples
-from tollbar.models import prediction
-from tollbar.papers import stored
 from tollbar.report import page as report
 from tollbar.report import sections, today
 
 ROOT = Path(__file__).resolve().parents[3]
 RANKS = (2, 4, 8, 16)
-LOGP = tollbar.LogP(L=10e3, o=5e3, g=3e3)
 SETTINGS = (("none", "stock"), ("none", "linear"), ("component", "stock"), ("preload", "stock"))
 
 
@@ -45,30 +41,6 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def there(runs):
     return places.processes(samples.gather(runs[:1]))
-
-
-def test_a_prediction_from_one_point_meets_what_follows_the_model(there):
-    found = places.layouts(there)["Open MPI 4.1.4", "one host"]
-    model = stored.model_of(found)
-    for name in replay.PLANS:
-        for ranks in RANKS:
-            measured = found[ranks].time_ns(found[ranks].find(name, "messages"))
-            assert model.predict(name, ranks) == pytest.approx(measured, rel=0.05), (name, ranks)
-
-
-def test_two_rounds_of_dissemination_take_two_messages_on_the_longest_path():
-    model = prediction.Model(LOGP)
-    assert model.predict("dissemination", 4) == 40e3
-
-
-def test_a_plan_that_is_none_has_no_prediction():
-    assert prediction.Model(LOGP).predict("MPI_Barrier", 4) is None
-
-
-def test_ranks_that_share_processors_take_turns_with_their_messages():
-    crowded = prediction.Model(LOGP, processors=2)
-    assert crowded.predict("central", 2) == prediction.Model(LOGP).predict("central", 2)
-    assert crowded.predict("dissemination", 64) == 384 * 2 * 5e3 / 2
 
 
 def test_each_place_has_the_own_barrier_of_the_mpi_beside_ours(there):

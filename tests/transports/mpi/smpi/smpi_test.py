@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import tollbar
 from tollbar.machine import paths
-from tollbar.models import cluster
+from tollbar_lab.models import cluster
 
 ROOT = Path(__file__).resolve().parents[4]
 HERE = Path(__file__).resolve().parent
