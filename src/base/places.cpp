@@ -136,26 +136,12 @@ std::optional<std::uint64_t> linked_address(const std::string& path, std::uint64
 }
 
 /// The same by the file's parts in this process's memory, if it has it too, as the ranks of one program have.
-std::optional<Loaded> loaded_here(const Region& theirs, std::uint64_t offset) {
-    for (const Region& own : regions_of(0))
+std::optional<Loaded> loaded_here(const std::vector<Region>& regions, const Region& theirs, std::uint64_t offset) {
+    for (const Region& own : regions)
         if (own.file == theirs.file && own.name == theirs.name && offset >= own.offset &&
             offset - own.offset < own.end - own.begin)
             if (Loaded loaded = loaded_at(own.begin + offset - own.offset); loaded.found) return loaded;
     return std::nullopt;
-}
-
-CodePlace own_place(std::uint64_t address) {
-    const Loaded loaded = loaded_at(address);
-    const std::vector<Region> regions = regions_of(0);
-    const Region* const region = region_at(regions, address);
-    if (!loaded.found) return {.address = address};
-    CodePlace place{.file = loaded.name, .address = loaded.address, .build_id = loaded.build_id};
-    if (region != nullptr && region->name.starts_with('/')) {
-        place.file = without_deleted(region->name);
-        place.inode = inode_of(*region);
-    }
-    if (place.file.empty()) place.file = own_program();
-    return place;
 }
 
 /// The question to tollbar-look about a place; "" where it cannot know.
@@ -181,15 +167,34 @@ std::string key_of(const CodePlace& place) {
 
 }  // namespace
 
-CodePlace place_in(pid_t process, std::uint64_t address) {
+const Region* CodePlaces::region_of(pid_t process, std::uint64_t address) {
+    std::vector<Region>& regions = regions_[process];
+    const Region* region = region_at(regions, address);
+    if (region == nullptr) region = region_at(regions = regions_of(process), address);
+    return region != nullptr && region->name.starts_with('/') ? region : nullptr;
+}
+
+CodePlace CodePlaces::own(std::uint64_t address) {
+    const Loaded loaded = loaded_at(address);
+    if (!loaded.found) return {.address = address};
+    CodePlace place{.file = loaded.name, .address = loaded.address, .build_id = loaded.build_id};
+    if (const Region* const region = region_of(0, address)) {
+        place.file = without_deleted(region->name);
+        place.inode = inode_of(*region);
+    }
+    if (place.file.empty()) place.file = own_program();
+    return place;
+}
+
+CodePlace CodePlaces::of(pid_t process, std::uint64_t address) {
     const c_door::KeptErrno kept;
-    if (process == 0 || process == getpid()) return own_place(address);
-    const std::vector<Region> regions = regions_of(process);
-    const Region* const region = region_at(regions, address);
-    if (region == nullptr || !region->name.starts_with('/')) return {.address = address};
+    if (process == 0 || process == getpid()) return own(address);
+    const Region* const region = region_of(process, address);
+    if (region == nullptr) return {.address = address};
     const std::uint64_t offset = address - region->begin + region->offset;
     CodePlace place{.file = without_deleted(region->name), .inode = inode_of(*region)};
-    if (const auto here = loaded_here(*region, offset)) {
+    if (regions_[0].empty()) regions_[0] = regions_of(0);
+    if (const auto here = loaded_here(regions_[0], *region, offset)) {
         place.address = here->address;
         place.build_id = here->build_id;
         return place;
@@ -203,7 +208,7 @@ CodePlace place_in(pid_t process, std::uint64_t address) {
 }
 
 std::string Places::of(pid_t process, std::uint64_t address) {
-    const CodePlace place = place_in(process, address);
+    const CodePlace place = places_.of(process, address);
     const std::string key = key_of(place), asked = question(process == 0 ? getpid() : process, place);
     if (asked.empty()) return place.raw();
     if (const Known* const found = known.find([&](const Known& one) { return one.place == key; })) return found->text;

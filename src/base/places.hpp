@@ -2,11 +2,14 @@
 // Places in code, as users read them: the one way for all that tollbar prints.
 #pragma once
 
+#include "process.hpp"
+
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -33,8 +36,18 @@ struct CodePlace {
     std::string raw() const { return file.empty() ? in_hex(address) : file + "+" + in_hex(address); }
 };
 
-/// The place of an address in that process.
-CodePlace place_in(pid_t process, std::uint64_t address);
+/// The places of addresses in processes: the regions of each are read once, and again for an address in none of them.
+class CodePlaces {
+public:
+    CodePlace of(pid_t process, std::uint64_t address);
+
+private:
+    CodePlace own(std::uint64_t address);
+    /// nullptr where no file is behind it.
+    const Region* region_of(pid_t process, std::uint64_t address);
+
+    std::map<pid_t, std::vector<Region>> regions_;
+};
 
 /// The texts of places in one report: "function (file:line)" of those whose names are known, "function
 /// (FILE+0xADDRESS)" where only the symbol is, else "FILE+0xADDRESS". Names are found out by tollbar-look beside this
@@ -62,6 +75,7 @@ private:
     struct New {
         std::string key, asked, raw;
     };
+    CodePlaces places_;
     std::vector<New> new_;
 };
 

@@ -42,7 +42,8 @@ bool all_give(const Place& place, int ranks, bool& all_know) noexcept {
 
 /// Sends nothing where it finds no memory: all ranks make the same calls of the MPI.
 void gather(int rank, int ranks) noexcept {
-    const auto site = [](std::uint64_t address) { return place_in(0, address - 1); };
+    CodePlaces places;
+    const auto site = [&](std::uint64_t address) { return places.of(0, address - 1); };
     const std::size_t room = account_bytes(static_cast<std::size_t>(ranks));
     const std::size_t most = std::clamp<std::size_t>(16384 / static_cast<std::size_t>(ranks), 16, 1024);
     std::string own, all;

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <pthread.h>
@@ -66,8 +67,16 @@ std::string doing(const Rank& rank) {
 struct Found {
     Asked asked() {
         return {.host = mpi::host_name(),
-                .site = [this](pid_t process, std::uint64_t address) { return places.of_call(process, address); },
-                .doing = doing};
+                .site =
+                    [this](pid_t process, std::uint64_t address) {
+                        pulse();
+                        return places.of_call(process, address);
+                    },
+                .doing =
+                    [this](const Rank& rank) {
+                        pulse();
+                        return watch::doing(rank);
+                    }};
     }
 
     void conclude() { lines = watch::conclude(ranks, timeout_s, asked()); }
@@ -89,14 +98,15 @@ struct Found {
 
     std::vector<Rank> ranks;
     double timeout_s = 0;
+    std::function<void()> pulse;  ///< called all the time
     Places places{};
     std::vector<Line> lines{};
 };
 
 /// The lines of a look; none at all where one has become wrong a little later, or has been wrong.
 std::optional<Found> found_by(Looking& looking, Clock::time_point now, Seconds timeout,
-                              const std::stop_token& stop = {}) {
-    Found found{.ranks = looking.look(now), .timeout_s = timeout.count()};
+                              const std::function<void()>& pulse, const std::stop_token& stop = {}) {
+    Found found{.ranks = looking.look(now), .timeout_s = timeout.count(), .pulse = pulse};
     leave_out_stopped(found.ranks, timeout.count(), found.asked());
     found.conclude();
     if (found.lines.empty() && !is_gathered()) return std::nullopt;
@@ -134,7 +144,9 @@ private:
     }
 
     void look(Clock::time_point now, const std::stop_token& stop) {
-        auto found = found_by(looking_, now, timeout_, stop);
+        bool went_on = true;
+        auto found = found_by(
+            looking_, now, timeout_, [&] { went_on = goes_on(Clock::now()) && went_on; }, stop);
         if (!found) return;
         std::uint64_t& turn = found->lines.empty() ? file_.stood_ns : file_.reported_ns;
         const std::uint64_t last = __atomic_load_n(&turn, __ATOMIC_RELAXED);
@@ -142,13 +154,13 @@ private:
         __atomic_store_n(&file_.stood_ns, nanoseconds(now.time_since_epoch()), __ATOMIC_RELAXED);
         if (is_gathered()) standings(looking_.look(Clock::now()), found->asked());  // for their places
         // One watcher of the host asks, and looks on meanwhile.
-        const bool are_sound = found->learn(looking_, [&] {
-            const Clock::time_point then = Clock::now();
-            const bool still = !stop.stop_requested() && goes_on(then);
-            if (still) looking_.longest(then);
+        const bool learnt = found->learn(looking_, [&] {
+            found->pulse();
+            const bool still = !stop.stop_requested() && went_on;
+            if (still) looking_.longest(Clock::now());
             return still;
         });
-        if (!are_sound) return give_back(turn, now, last);
+        if (!learnt || !went_on) return give_back(turn, now, last);
         if (is_gathered())
             for (const Line& line : standings(looking_.look(Clock::now()), found->asked())) tell(line.text, line.facts);
         for (const Line& line : found->lines) tell(line.text, line.facts);
@@ -212,7 +224,7 @@ std::vector<std::string> waits_in(const std::string& path, double apart_s) {
     looking.look(Clock::now());
     nap({}, Seconds(apart_s));
     std::vector<std::string> texts;
-    auto found = found_by(looking, Clock::now(), Seconds(apart_s));
+    auto found = found_by(looking, Clock::now(), Seconds(apart_s), [] {});
     if (found && found->learn(looking, [] { return true; }))
         std::ranges::transform(found->lines, std::back_inserter(texts), &Line::text);
     return texts;
