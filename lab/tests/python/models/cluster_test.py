@@ -123,6 +123,18 @@ def test_a_platform_that_comes_along_has_4096_hosts_and_is_no_logp(name):
         cluster.simulate(["central"], 4097, tollbar.LogP(L=0, o=1, g=1), file)
 
 
+def test_an_over_subscribed_network_costs_empty_messages_next_to_nothing():
+    """The routes are as long, and four hosts share the links that one has in the other network."""
+    logp = tollbar.LogP(L=0, o=1, g=1)
+    full, shared = (
+        cluster.simulate(["dissemination", "mcs"], 512, logp, cluster.platform_file(name))
+        for name in ("fat-tree", "fat-tree-4-to-1")
+    )
+    assert shared.latency_us == full.latency_us
+    for one, other in zip(full.episodes, shared.episodes, strict=True):
+        assert one.last_us < other.last_us < 1.005 * one.last_us
+
+
 def test_ranks_sit_on_hosts_in_the_order_of_their_numbers(platform):
     ring = CLUSTER.format(last=11, lat="1us").replace("/>", ' topology="TORUS" topo_parameters="12"/>')
     (episode,) = cluster.simulate(["central"], 4, tollbar.LogP(L=0, o=0, g=0), platform(ring)).episodes
@@ -167,7 +179,7 @@ def test_what_simgrid_rejects_is_passed_on_in_one_line(platform, inside, config,
         (["nonesuch", "--ranks", "8"], "there is no algorithm 'nonesuch'"),
         (["central@2/switch", "--ranks", "8"], "'central@2/switch' is for a switch that counts; the simulated"),
         (["turnstile/mcs", "--ranks", "8"], "write turnstile@K/mcs for groups of K ranks"),
-        (["--ranks", "8", "--platform", "cube"], "that come with tollbar: dragonfly, fat-tree, torus"),
+        (["--ranks", "8", "--platform", "cube"], "that come with tollbar: dragonfly, fat-tree, fat-tree-4-to-1, torus"),
         (["--ranks", "8", "--platform", "."], "Is a directory"),
     ],
 )
