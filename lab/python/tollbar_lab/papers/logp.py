@@ -14,7 +14,7 @@ from tollbar.data.places import Candidate, Measurements
 from tollbar_lab.models import logp_fit
 from tollbar_lab.models.logp_fit import Fit, Measured
 from tollbar_lab.models.prediction import Model
-from tollbar_lab.papers import logp_drawings, stored
+from tollbar_lab.papers import logp_classes, logp_drawings, stored
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, drawing, measured_point, with_published
 from tollbar_lab.papers.lacking import Lack
 from tollbar_lab.papers.published import values_of
@@ -71,6 +71,7 @@ def mildest_us(plan: str, ranks: int) -> float:
 def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         *logp_drawings.exhibits(),
+        logp_classes.exhibit(),
         _figure(runs, "Figure 4", "Central counter", (CENTRAL,)),
         drawing(NAME, "Figure 5", "central", 6, "everybody tells rank 0, rank 0 tells everybody"),
         drawing(NAME, "Figure 6", "combining:3", 9, "groups of three, level by level, then the broadcast"),
