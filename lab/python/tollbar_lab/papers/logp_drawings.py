@@ -64,8 +64,57 @@ def _parameters() -> Exhibit:
     points = [Point(name, what, model=us) for name, (us, what) in _PARAMETERS.items()]
     last_us = tollbar.price(plan, _APART).last_us
     sentence = f"Rank 0 sends two messages g apart; the second is received after g + o_s + L + o_r = {last_us:g} us."
-    svg, axes = tollbar.draw_svg(plan, _APART), Axes("what it is", "us")
-    return Exhibit(_PAPER, "Figure 1", "The parameters of LogP", axes, points, sentence, drawing=svg)
+    axes = Axes("what it is", "us")
+    return Exhibit(_PAPER, "Figure 1", "The parameters of LogP", axes, points, sentence, drawing=_labelled(last_us))
+
+
+def _labelled(last_us: float) -> str:
+    """Rank 0 sends to ranks 1 and 2, time to the right; each parameter stands where it is."""
+    left, wide, tall = 70, 26, 70  # pixels: before the start, of a microsecond, between ranks
+    costs = _APART
+    drawn = []
+
+    def x(us: float) -> float:
+        return left + wide * us
+
+    def y(rank: int) -> int:
+        return 80 + tall * rank
+
+    def box(rank: int, from_us: float, takes_us: float, name: str) -> None:
+        drawn.append(
+            f'<rect x="{x(from_us):g}" y="{y(rank) - 13}" width="{wide * takes_us:g}" height="26" class="{name}"/>'
+            f'<text x="{x(from_us + takes_us / 2):g}" y="{y(rank) + 4}">{name}</text>'
+        )
+
+    def measure(from_us: float, until_us: float, height: int, name: str) -> None:
+        drawn.append(
+            f'<path d="M{x(from_us):g} {height - 5}v10M{x(until_us):g} {height - 5}v10'
+            f'M{x(from_us):g} {height}H{x(until_us):g}" class="span"/>'
+            f'<text x="{x((from_us + until_us) / 2):g}" y="{height - 6}">{name}</text>'
+        )
+
+    for rank in range(3):
+        drawn.append(f'<path d="M{left} {y(rank)}H{x(last_us + 1):g}" class="life"/>')
+        drawn.append(f'<text x="{left - 32}" y="{y(rank) + 4}">rank {rank}</text>')
+    for number, receiver in enumerate((1, 2)):
+        sent_us = number * max(costs.g, costs.o_s)
+        left_us, come_us = sent_us + costs.o_s, sent_us + costs.o_s + costs.L
+        drawn.append(f'<path d="M{x(left_us):g} {y(0) + 13}L{x(come_us):g} {y(receiver) - 13}" class="message"/>')
+        box(0, sent_us, costs.o_s, "o_s")
+        box(receiver, come_us, costs.o_r, "o_r")
+        measure(left_us, come_us, y(receiver) + 30, "L")
+    measure(0, max(costs.g, costs.o_s), y(0) - 26, "g")
+    told = f"L {costs.L:g}, o_s {costs.o_s:g}, o_r {costs.o_r:g}, g {costs.g:g} us; all is over at {last_us:g} us"
+    drawn.append(f'<text x="{left}" y="24" class="told">{told}</text>')
+    width, height = x(last_us + 2), y(2) + 46
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" '
+        f'height="{height}" role="img"><style>text {{ font: 13px sans-serif; fill: #333; text-anchor: middle; }} '
+        ".told { text-anchor: start; font-weight: bold; } .o_s { fill: #cfe0f3; stroke: #0a62b5; } "
+        ".o_r { fill: #f3d6d6; stroke: #c43d3d; } .life { stroke: #bbb; } .message { stroke: #1a7f4b; "
+        "stroke-width: 1.8; } .span { stroke: #666; fill: none; }</style>"
+        f"{''.join(drawn)}</svg>\n"
+    )
 
 
 def _boxed(number: str, title: str, rows: Sequence[Sequence[tuple[str, str]]], sentence: str) -> Exhibit:

@@ -316,6 +316,8 @@ def test_the_parameters_of_logp_are_drawn_with_both_overheads(made):
     assert list(rows) == ["L", "o_s", "o_r", "g"]
     drawn = (made / "logp" / "figure-1.svg").read_text()
     assert f"L {rows['L']:g}, o_s {rows['o_s']:g}, o_r {rows['o_r']:g}, g {rows['g']:g} us" in drawn
+    labels = re.findall(r">(L|o_s|o_r|g)</text>", drawn)
+    assert sorted(labels) == ["L", "L", "g", "o_r", "o_r", "o_s", "o_s"]  # of both messages
 
 
 def test_a_component_s_life_is_drawn_with_what_tollbar_s_does(made):
