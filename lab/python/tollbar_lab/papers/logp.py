@@ -104,12 +104,12 @@ def _figure(runs: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
 
 def _found(by_ranks: Mapping[int, Measurements], names: Sequence[str]) -> dict[str, object]:
     """The candidates of these barriers, and the model's points, by the names that `tollbar bench mpi` takes."""
-    found: dict[str, object] = {stored.named("dissemination"): stored.model_of(by_ranks)}
+    candidates: dict[str, object] = {stored.named("dissemination"): stored.model_of(by_ranks)}
     for name in names:
-        found[_OPEN_MPI_CALL if name == OPEN_MPI else stored.named(PLANS[name])] = _candidate(by_ranks, name)
+        candidates[_OPEN_MPI_CALL if name == OPEN_MPI else stored.named(PLANS[name])] = _candidate(by_ranks, name)
     if any(not measurements.place.over.startswith(OPEN_MPI) for measurements in by_ranks.values()):
-        found.pop(_OPEN_MPI_CALL, None)  # which that MPI has not
-    return found
+        candidates.pop(_OPEN_MPI_CALL, None)  # which that MPI has not
+    return candidates
 
 
 def _candidate(by_ranks: Mapping[int, Measurements], name: str) -> Candidate | None:
@@ -152,11 +152,11 @@ def _in_a_loop(by_ranks: Mapping[int, Measurements], name: str) -> list[Point]:
 
 def _combining(runs: Stored) -> Exhibit:
     where, by_ranks = runs.mpi
-    points, found = [], {}
+    points, candidates = [], {}
     for group in _GROUPS:
         plan, series = f"combining:{group}", f"n = {group}"
         priced = [Point(series, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
-        candidate = found[stored.named(plan)] = stored.by_messages(by_ranks, plan)
+        candidate = candidates[stored.named(plan)] = stored.by_messages(by_ranks, plan)
         points += stored.merged(priced, stored.measured(by_ranks, candidate, series, None, plan, _COUNTED))
     best = best_groups(64)
     points.append(Point("best n", "64", model=float(best[0])))
@@ -165,7 +165,7 @@ def _combining(runs: Stored) -> Exhibit:
     best_n = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
     sentence = f"The cheapest groups with the parameters fitted to Table 1, {best_n}; the paper states n = 4."
     title = stored.titled("Combining tree with groups of n", where, points)
-    return Exhibit(NAME, "Figure 8", title, _AXES, points, sentence, runs.missing("mpi", found), aside=("best n",))
+    return Exhibit(NAME, "Figure 8", title, _AXES, points, sentence, runs.missing("mpi", candidates), aside=("best n",))
 
 
 def best_groups(ranks: int) -> list[int]:

@@ -7,8 +7,8 @@ from collections import Counter
 from functools import cache
 
 import numpy as np
-
 import tollbar
+
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point
 
 _PAPER = "logp"

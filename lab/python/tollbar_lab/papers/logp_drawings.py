@@ -104,8 +104,8 @@ def _labelled(last_us: float) -> str:
         box(receiver, come_us, costs.o_r, "o_r")
         measure(left_us, come_us, y(receiver) + 30, "L")
     measure(0, max(costs.g, costs.o_s), y(0) - 26, "g")
-    told = f"L {costs.L:g}, o_s {costs.o_s:g}, o_r {costs.o_r:g}, g {costs.g:g} us; all is over at {last_us:g} us"
-    drawn.append(f'<text x="{left}" y="24" class="told">{told}</text>')
+    values = f"L {costs.L:g}, o_s {costs.o_s:g}, o_r {costs.o_r:g}, g {costs.g:g} us; all is over at {last_us:g} us"
+    drawn.append(f'<text x="{left}" y="24" class="told">{values}</text>')
     width, height = x(last_us + 2), y(2) + 46
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" '
