@@ -129,14 +129,14 @@ def _programs_of(replay, ranks, placement, omit):
 
 @pytest.fixture
 def stored(tmp_path, replay):
-    """Stores a run: stored(ranks=(2, 8), launches=6) -> its folder."""
+    """Stores a run: stored(ranks=(2, 8), launches=10) -> its folder."""
     return _storing(tmp_path / "results", replay)
 
 
 @pytest.fixture(scope="session")
 def stored_once(tmp_path_factory, replay):
     """The folder of a run that nobody changes."""
-    return _storing(tmp_path_factory.mktemp("results"), replay)()
+    return _storing(tmp_path_factory.mktemp("results"), replay)(launches=12)
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def _storing(results_folder, replay):
     from tollbar.data import results
     from tollbar.machine import facts as machine
 
-    def store(ranks=(2, 4, 8), launches=6, rounds=3, within=results_folder, omit=()) -> Path:
+    def store(ranks=(2, 4, 8), launches=10, rounds=3, within=results_folder, omit=()) -> Path:
         run = results.new_run(within, "threads")
         results.write_environment(run, machine.facts() | {"seed": 1, "began": "2025-01-01T00:00:00Z"})
         situations = [(each, placement) for each in ranks for placement in ("pinned", "free")] * launches

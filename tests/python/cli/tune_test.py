@@ -122,7 +122,7 @@ def test_threads_that_may_pin_themselves_later_are_measured_pinned_too(
 
 def test_what_was_stored_without_company_does_not_stay(tune, stored, tmp_path):
     stored(ranks=(8,))
-    tune(stored(ranks=(8,), launches=8))
+    tune(stored(ranks=(8,), launches=12))
     old = (tmp_path / "tuning").read_text().replace("plan=turnstile", "plan=combination")
     (tmp_path / "tuning").write_text(re.sub(r" (measured|worst)=\S+", "", old))
     said = tune(stored(ranks=(8,), launches=3), "--format", "json")
@@ -170,7 +170,7 @@ def test_a_place_that_cannot_be_written_is_one_line(tune, stored, monkeypatch, t
 def test_it_says_which_run_it_used(tune, stored, tmp_path):
     run = stored(ranks=(2,))
     said = tune()
-    assert f"from {run}, measured 2025-01-01 00:00:00: 12 launches in 2 situations\n" in said.err
+    assert f"from {run}, measured 2025-01-01 00:00:00: 20 launches in 2 situations\n" in said.err
     assert f"2 of 2 choices stored in {tmp_path / 'tuning'}\n" in said.err
 
 
@@ -260,10 +260,10 @@ def test_a_stored_choice_that_rests_on_more_launches_stays(tune, stored, tmp_pat
     full = (tmp_path / "tuning").read_text()
     short = stored(ranks=(2,), launches=3)
     said = tune(short, "--format", "json")
-    assert [row["kept"] for row in said.json] == [6, 6]
+    assert [row["kept"] for row in said.json] == [10, 10]
     assert (tmp_path / "tuning").read_text() == full
     said = tune(short)
-    told = "what is stored stays: it rests on 6 launches; --force replaces it\n"
+    told = "what is stored stays: it rests on 10 launches; --force replaces it\n"
     assert f"2 threads pinned, 2 threads free: {told}" in said.err
     assert tune(short, "--force").code == 0
     assert {each.pairs["launches"] for each in tuning.read(tmp_path / "tuning")} == {"3"}

@@ -57,8 +57,8 @@ def _belongs(program, ranks, placement):
 def run(replay, tmp_path_factory):
     folder = results.new_run(tmp_path_factory.mktemp("results"), "threads")
     results.write_environment(folder, {"model": "<Replay & Co>", "usable": [0, 1], "seed": 1, "kernel": "none"})
-    situations = [(ranks, placement) for ranks in (2, 4, 8) for placement in ("pinned", "free")] * 6
-    situations += [(64, "free")] * 6
+    situations = [(ranks, placement) for ranks in (2, 4, 8) for placement in ("pinned", "free")] * 10
+    situations += [(64, "free")] * 10
     for group, (ranks, placement) in enumerate(situations):
         for program in (program for program in replay.PROGRAMS if _belongs(program, ranks, placement)):
             results.write_launch(folder, group, program, replay.text(program, ranks, placement, 2, group))

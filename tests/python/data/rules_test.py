@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of the statistics under laws that machines have, at the numbers of launches that are published."""
+
+import laws
+import numpy as np
+import pytest
+from scipy import stats
+from tollbar.data import statistics
+
+DRAWS = 4000
+#: A coverage of 95 % comes out below this in one of 1000 simulations of DRAWS.
+LEAST = 0.94
+
+all_laws = pytest.mark.parametrize("law", laws.LAWS.values(), ids=laws.LAWS)
+
+
+@all_laws
+def test_an_interval_that_is_printed_holds_a_median_of_the_law(law):
+    for of in (law, laws.ratios(law)):
+        found = laws.printed(of, DRAWS)
+        assert min(found) == 6
+        assert min(found.values()) >= LEAST
+
+
+@pytest.mark.parametrize("name", ["lognormal", "two modes, 10 times apart", "30 % slow launches", "a heavy tail, no mean"])
+def test_an_interval_that_is_one_launch_narrower_is_found_out(name, monkeypatch):
+    order = statistics.order
+    monkeypatch.setattr(statistics, "order", lambda *asked: None if order(*asked) is None else order(*asked) + 1)
+    assert min(laws.printed(laws.ratios(laws.LAWS[name]), DRAWS).values()) < 0.9
+
+
+def test_a_bootstrap_of_the_median_of_three_launches_is_found_out():
+    """The former rule: the spread of resampled medians, corrected by sqrt(n / (n - 1)), read as Student's t."""
+    count, chance = 3, np.random.default_rng(1)
+    logs = laws.two_modes(chance, 2000, count)
+    drawn = logs[:, chance.integers(0, count, (500, count))]
+    reach = stats.t.ppf(0.975, count - 1) * np.median(drawn, axis=2).std(axis=1) * (count / (count - 1)) ** 0.5
+    target = np.median(laws.two_modes(chance, 1, 200_000))
+    assert np.mean(abs(np.median(logs, axis=1) - target) <= reach) < LEAST
+    assert statistics.order(count, 1 - statistics.LEVEL) is None
+
+
+def test_positions_are_those_of_the_interval():
+    for count in laws.COUNTS:
+        found = statistics.median_interval(range(count))
+        rank = statistics.order(count, 1 - statistics.LEVEL)
+        assert (found.low, found.high) == ((None, None) if rank is None else (rank, count - 1 - rank))
+
+
+def test_the_page_has_what_the_simulation_finds():
+    page = laws.PAGE.read_text(encoding="utf-8")
+    assert laws.published.fill(page, laws.texts()) == page

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws that times of launches have on machines, and how often the rules of tollbar.data.statistics hold under them.
+
+    .venv/bin/python tests/support/laws.py
+
+writes the tables of docs/design/statistics.md; every seed is fixed, so they come out alike. Draws are made by numpy at
+once for all launches; a rule is the position of the ends of its interval among the sorted launches.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from tollbar.data import statistics
+from tollbar.report import published, tables
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "design" / "statistics.md"
+COUNTS = range(2, 31)
+DRAWS = 10_000
+_TARGET = 200_000  # draws that tell the median of a law
+
+#: From the number of draws and of launches to the logarithms of times, a row a draw.
+Law = Callable[[np.random.Generator, int, int], np.ndarray]
+
+
+def lognormal(chance, draws, count):
+    return chance.normal(0, 0.5, (draws, count))
+
+
+def two_modes(chance, draws, count):
+    return np.log(10) * (chance.random((draws, count)) < 0.4) + chance.normal(0, 0.05, (draws, count))
+
+
+def slow_launches(chance, draws, count):
+    return np.log(3) * (chance.random((draws, count)) < 0.3) + chance.normal(0, 0.1, (draws, count))
+
+
+def drift(chance, draws, count):
+    return np.linspace(0, 1, count) + chance.normal(0, 0.1, (draws, count))
+
+
+def coarse_clock(chance, draws, count):
+    """Four ticks or so, as a short time has by a clock of such steps."""
+    return np.log(np.maximum(1, np.rint(4 * np.exp(chance.normal(0, 0.3, (draws, count))))))
+
+
+def heavy_tail(chance, draws, count):
+    """Pareto's law without a mean."""
+    return chance.exponential(1, (draws, count))
+
+
+LAWS: Mapping[str, Law] = {
+    "lognormal": lognormal,
+    "two modes, 10 times apart": two_modes,
+    "30 % slow launches": slow_launches,
+    "drift": drift,
+    "a coarse clock, ties": coarse_clock,
+    "a heavy tail, no mean": heavy_tail,
+}
+
+
+def ratios(law: Law) -> Law:
+    """The logarithm of one time over another in the same launch; the second one varies half as much."""
+    return lambda chance, draws, count: law(chance, draws, count) - law(chance, draws, count) / 2
+
+
+def covered(law: Law, count: int, ends: tuple[int, int], draws: int = DRAWS, seed: int = 1) -> float:
+    """The share of intervals between the values at these positions of the sorted ones that hold the median of the law.
+
+    Launches under a drift have several laws; the median is that of all their values together.
+    """
+    target = np.median(law(np.random.default_rng(seed + 1), _TARGET // count, count))
+    values = np.sort(law(np.random.default_rng(seed), draws, count), axis=1)
+    return float(np.mean((values[:, ends[0]] <= target) & (target <= values[:, ends[1]])))
+
+
+def printed(law: Law, draws: int = DRAWS) -> dict[int, float]:
+    """The coverage by the number of launches, of those numbers with which an interval is printed."""
+    ranks = {count: statistics.order(count, 1 - statistics.LEVEL) for count in COUNTS}
+    return {
+        count: covered(law, count, (rank, count - 1 - rank), draws)
+        for count, rank in ranks.items()
+        if rank is not None
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def coverage() -> str:
+    """The table of intervals."""
+    rows = []
+    for name, law in LAWS.items():
+        for what, of in (("a time", law), ("a ratio", ratios(law))):
+            found = printed(of)
+            shown = [_percent(found[count]) for count in (6, 9, 12, 20, 30)]
+            rows.append([name, what, str(min(found)), *shown, _percent(min(found.values()))])
+    names = ["law", "interval of", "printed from n =", "n = 6", "9", "12", "20", "30", "least of all n to 30"]
+    return tables.markdown_table(names, rows)
+
+
+def texts() -> dict[str, str]:
+    """The tables by the names of their marks in the page."""
+    return {"coverage": coverage()}
+
+
+if __name__ == "__main__":
+    PAGE.write_text(published.fill(PAGE.read_text(encoding="utf-8"), texts()), encoding="utf-8")
