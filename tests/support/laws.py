@@ -17,6 +17,9 @@ from tollbar.report import published, tables
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "design" / "statistics.md"
 COUNTS = range(2, 31)
 DRAWS = 10_000
+FAMILIES = 2_000
+#: Equal candidates, and their launches.
+SIZES = ((2, 6), (4, 9), (12, 12), (12, 20), (12, 30))
 _TARGET = 200_000  # draws that tell the median of a law
 
 #: From the number of draws and of launches to the logarithms of times, a row a draw.
@@ -78,10 +81,36 @@ def printed(law: Law, draws: int = DRAWS) -> dict[int, float]:
     """The coverage by the number of launches, of those numbers with which an interval is printed."""
     ranks = {count: statistics.order(count, 1 - statistics.LEVEL) for count in COUNTS}
     return {
-        count: covered(law, count, (rank, count - 1 - rank), draws)
-        for count, rank in ranks.items()
-        if rank is not None
+        count: covered(law, count, (rank, count - 1 - rank), draws) for count, rank in ranks.items() if rank is not None
     }
+
+
+def families(law: Law, candidates: int, count: int, draws: int, seed: int = 1) -> np.ndarray:
+    """The logarithms of the times of equal candidates, by family, candidate and launch; launches share a part."""
+    chance = np.random.default_rng(seed)
+    own = law(chance, draws * candidates, count).reshape(draws, candidates, count)
+    return own + chance.normal(0, 0.5, (draws, 1, count))
+
+
+def blamed(logs: np.ndarray) -> np.ndarray:
+    """The families in which one is called slower than the fastest, as statistics.judge() calls them; a bool each."""
+    candidates, count = logs.shape[1:]
+    to_first = np.median(logs - logs[:, :1], axis=2)
+    fastest = logs[np.arange(len(logs)), np.argmin(to_first, axis=1)][:, None]
+    rank = statistics.order(count, (1 - statistics.LEVEL) / max(1, candidates * (candidates - 1) // 2))
+    if rank is None:
+        return np.zeros(len(logs), dtype=bool)
+    not_slower = np.sum(logs - fastest <= 0, axis=2)
+    return np.any(not_slower <= rank, axis=1)
+
+
+def verdicts() -> str:
+    """The table of equal candidates that are called slower."""
+    rows = []
+    for name, law in LAWS.items():
+        shares = [np.mean(blamed(families(law, *size, draws=FAMILIES))) for size in SIZES]
+        rows.append([name, *(_percent(share) for share in shares)])
+    return tables.markdown_table(["law", *(f"{candidates} of {count}" for candidates, count in SIZES)], rows)
 
 
 def _percent(share: float) -> str:
@@ -102,7 +131,7 @@ def coverage() -> str:
 
 def texts() -> dict[str, str]:
     """The tables by the names of their marks in the page."""
-    return {"coverage": coverage()}
+    return {"coverage": coverage(), "verdicts": verdicts()}
 
 
 if __name__ == "__main__":

@@ -38,8 +38,8 @@ def summary(
     and `p99` are of all samples.
 
     With `to`, also `ratio`, `ratio_low`, `ratio_high` and `p_value`: how many times as much as the candidate
-    `to` of the situation, and `verdict`: slower for certain (after Holm, over the candidates of a situation
-    and metric), else tie; fastest, if all others are slower; apart, if both never shared a launch.
+    `to` of the situation, and `verdict`: slower for certain (corrected for all pairs of the situation's candidates,
+    for each metric), else tie; fastest, if all others are slower; apart, if both never shared a launch.
     `to` is a candidate, the first of several that was measured, or FASTEST. The ratio is null where none of
     those was measured.
 
@@ -111,9 +111,12 @@ def _judged(table: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     verdicts = []
     for _, rows in table.group_by(*by, "metric", maintain_order=True):
         compared = list(rows.select("candidate", "to", "ratio", "p_value").iter_rows())
-        slower = [number for number, (*_, ratio, _) in enumerate(compared) if (ratio or 0) > 1]
-        corrected = statistics.holm([compared[number][-1] for number in slower])
-        known = {n for n, p_value in zip(slower, corrected, strict=True) if p_value <= 1 - statistics.LEVEL}
+        together = sum(ratio is not None for *_, ratio, _ in compared)
+        known = {
+            number
+            for number, (*_, ratio, p_value) in enumerate(compared)
+            if (ratio or 0) > 1 and statistics.all_pairs(p_value, together) <= 1 - statistics.LEVEL
+        }
         alone = len(known) == len(compared) - 1
         for number, (candidate, to, ratio, _) in enumerate(compared):
             if number in known:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tollbar.data import statistics
+from tollbar.data.statistics import Verdict
 
 DRAWS = 4000
 #: A coverage of 95 % comes out below this in one of 1000 simulations of DRAWS.
@@ -22,7 +23,9 @@ def test_an_interval_that_is_printed_holds_a_median_of_the_law(law):
         assert min(found.values()) >= LEAST
 
 
-@pytest.mark.parametrize("name", ["lognormal", "two modes, 10 times apart", "30 % slow launches", "a heavy tail, no mean"])
+@pytest.mark.parametrize(
+    "name", ["lognormal", "two modes, 10 times apart", "30 % slow launches", "a heavy tail, no mean"]
+)
 def test_an_interval_that_is_one_launch_narrower_is_found_out(name, monkeypatch):
     order = statistics.order
     monkeypatch.setattr(statistics, "order", lambda *asked: None if order(*asked) is None else order(*asked) + 1)
@@ -45,6 +48,32 @@ def test_positions_are_those_of_the_interval():
         found = statistics.median_interval(range(count))
         rank = statistics.order(count, 1 - statistics.LEVEL)
         assert (found.low, found.high) == ((None, None) if rank is None else (rank, count - 1 - rank))
+
+
+@all_laws
+@pytest.mark.parametrize("size", laws.SIZES)
+def test_of_equal_candidates_one_is_called_slower_in_5_of_100_families_at_most(law, size):
+    assert np.mean(laws.blamed(laws.families(law, *size, draws=1000, seed=3))) <= 0.05
+
+
+def test_a_correction_for_comparisons_with_the_fastest_alone_is_found_out(monkeypatch):
+    order = statistics.order
+    monkeypatch.setattr(statistics, "order", lambda count, error: order(count, error * 12 / 2))  # 11 tests, not 66
+    assert np.mean(laws.blamed(laws.families(laws.lognormal, 12, 20, draws=1000))) > 0.05
+
+
+def test_families_are_judged_as_the_simulation_has_it():
+    times = np.exp(laws.families(laws.slow_launches, 3, 8, draws=200))
+    times[:100, 2] *= 1.5
+    judged = []
+    for family in times:
+        of = [{launch: {0: time} for launch, time in enumerate(each)} for each in family]
+        standings = statistics.judge(
+            [0, 1, 2], ["a clock"], lambda one, other, _, of=of: statistics.ratio(of[one], of[other])
+        )
+        judged.append(any(each.verdict is Verdict.SLOWER for each in standings))
+    assert 0 < sum(judged) < 200
+    assert judged == list(laws.blamed(np.log(times)))
 
 
 def test_the_page_has_what_the_simulation_finds():

@@ -75,17 +75,6 @@ def test_two_names_of_one_barrier_are_called_different_at_most_5_times_in_100():
     assert different <= 50
 
 
-def test_ten_names_of_one_barrier_hardly_ever_have_a_winner_or_a_loser():
-    chance = np.random.default_rng(4)
-    slower = sum(
-        any(each.verdict is Verdict.SLOWER for each in
-            judge(**{name: series(chance, 50.0) for name in "abcdefghij"}))
-        for _ in range(200)
-    )  # fmt: skip
-    # The fastest of ten was chosen by the same data, so comparing with it is a little unfair to the slowest.
-    assert slower <= 0.1 * 200
-
-
 def test_a_barrier_that_is_a_third_slower_is_found():
     chance = np.random.default_rng(5)
     standings = judge(slow=series(chance, 66.0), fast=series(chance, 50.0))
@@ -153,10 +142,10 @@ def test_one_launch_decides_nothing():
     assert standings[1].ratio.low is None
 
 
-def test_holm_corrects_the_smallest_most_and_keeps_the_order():
-    assert statistics.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert statistics.holm([0.9, 0.8]) == [1.0, 1.0]
-    assert statistics.holm([]) == []
+def test_a_chance_is_corrected_for_all_pairs_by_all_clocks():
+    assert statistics.all_pairs(0.01, 2) == 0.01
+    assert statistics.all_pairs(0.01, 4, 2) == pytest.approx(0.12)
+    assert statistics.all_pairs(0.5, 12) == 1.0
 
 
 def test_equal_launches_of_a_coarse_clock_do_not_make_two_of_them_certain():

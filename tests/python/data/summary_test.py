@@ -56,7 +56,8 @@ def test_a_candidate_is_once_as_slow_as_itself(found):
 
 
 def test_the_fastest_is_alone_where_all_others_are_slower_for_certain(found):
-    table = here(summary(found, "period_ns", to=FASTEST))
+    rows = found.records.filter(pl.col("candidate").is_in(["turnstile", "mcs", "std::barrier", "libgomp", ""]))
+    table = here(summary(replace(found, records=rows), "period_ns", to=FASTEST))
     first = table.sort("value").row(0, named=True)
     assert (first["candidate"], first["ratio"]) == (first["to"], 1.0)
     assert set(table["verdict"]) == {"fastest", "slower"}
