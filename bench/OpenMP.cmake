@@ -4,7 +4,8 @@
 
 file(GLOB openmp_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/engine/*.hpp)
 set(openmp_flags -std=c++20 -O2 -Wall -Wextra -Wpedantic -fopenmp -I${PROJECT_SOURCE_DIR}/include
-    -I${CMAKE_CURRENT_SOURCE_DIR}/engine -I${CMAKE_CURRENT_BINARY_DIR}/engine/generated)
+    -I${CMAKE_CURRENT_SOURCE_DIR}/engine -I${CMAKE_CURRENT_SOURCE_DIR}/engine/workload
+    -I${CMAKE_CURRENT_BINARY_DIR}/engine/generated)
 
 # tollbar_openmp_program(gomp libgomp g++ g++-13 ...): the program tollbar-bench-omp-gomp, by the first compiler
 # found whose OpenMP programs link; without one the program is left out and that is said.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries that users link, each shared and static and made of its folders' objects, and how they are installed:
-# libtollbar, which runs barriers, and libtollbar-models, which predicts what they cost.
+# The libraries that users link, each shared and static and made of its folders' objects, and how they are installed.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(TOLLBAR_PROGRAM_DIR ${CMAKE_INSTALL_LIBEXECDIR}/tollbar CACHE STRING "Where the measuring programs are installed")
@@ -41,13 +40,6 @@ function(tollbar_library target folders name export export_static)
 endfunction()
 
 tollbar_library(tollbar tollbar tollbar tollbar static)
-tollbar_library(tollbar_models_library models tollbar-models models models_static)
-# What is no public function of libtollbar comes from the folders' own archives.
-target_link_libraries(tollbar_models_library PUBLIC tollbar PRIVATE tollbar_analysis tollbar_words tollbar_tuner)
-target_link_libraries(tollbar_models_library_static PUBLIC tollbar_static)
-# A program that runs barriers does without; inside another build it is built where somebody links it.
-set_target_properties(tollbar_models_library tollbar_models_library_static PROPERTIES
-                      INSTALL_RPATH $ORIGIN EXCLUDE_FROM_ALL $<NOT:$<BOOL:${TOLLBAR_INSTALL}>>)
 
 configure_package_config_file(
     cmake/tollbarConfig.cmake.in ${PROJECT_BINARY_DIR}/tollbarConfig.cmake
@@ -79,18 +71,12 @@ endfunction()
 
 if(TOLLBAR_INSTALL)
     install(DIRECTORY include/tollbar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-            FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN models EXCLUDE)
+            FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
     install(TARGETS tollbar tollbar_static EXPORT tollbarTargets)
     install(EXPORT tollbarTargets NAMESPACE tollbar:: DESTINATION ${TOLLBAR_CONFIG_DIR})
     install(FILES ${PROJECT_BINARY_DIR}/tollbarConfig.cmake ${PROJECT_BINARY_DIR}/tollbarConfigVersion.cmake
             DESTINATION ${TOLLBAR_CONFIG_DIR})
     tollbar_describe(tollbar tollbar "${PROJECT_DESCRIPTION}" "" Unspecified)
-
-    install(DIRECTORY include/tollbar/models DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tollbar COMPONENT models)
-    install(TARGETS tollbar_models_library tollbar_models_library_static EXPORT tollbar_modelsTargets COMPONENT models)
-    install(EXPORT tollbar_modelsTargets NAMESPACE tollbar:: DESTINATION ${TOLLBAR_CONFIG_DIR} COMPONENT models)
-    tollbar_describe(tollbar-models tollbar-models "What barriers cost on machines that are not here"
-                     "tollbar = ${PROJECT_VERSION}" models)
 endif()
 
 # Installs those of the measuring programs that were built.

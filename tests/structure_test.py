@@ -10,8 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # Which folders' headers a folder may include, besides its own:
-# plan <- algorithms, analysis <- tuner <- doors; plan <- base <- waiting <- transports <- doors;
-# no room outside models/ includes a model.
+# plan <- algorithms, analysis <- tuner <- doors; plan <- base <- waiting <- transports <- doors.
 MAY_INCLUDE = {
     "plan": set(),
     "algorithms": {"plan"},
@@ -27,13 +26,6 @@ MAY_INCLUDE = {
     "transports/nic": {"plan", "base", "waiting", "wire"},
     "membership": {"plan", "algorithms", "base", "waiting", "wire", "transports/nic", "transports/udp"},
     "nicd": {"plan", "algorithms", "base", "waiting", "wire", "transports/nic", "membership"},
-    "models/workload": {"plan"},
-    "models": {"plan", "analysis"},
-    "models/logp": {"plan", "analysis"},
-    "models/scheduler": {"plan", "algorithms", "analysis", "models", "models/workload"},
-    "models/nic": {"plan", "algorithms", "analysis", "models", "models/workload"},
-    "models/cores": {"plan", "algorithms", "base", "waiting", "tuner", "transports/words", "models"},
-    "models/cluster": {"plan", "algorithms", "base", "waiting", "transports/mpi"},
     "look": {"plan", "base", "waiting", "transports/words"},
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "base", "waiting", "transports/words"},
     "doors/c": {
@@ -58,7 +50,7 @@ MAY_INCLUDE = {
 
 # Whose headers are compiled once for each MPI, and where those of one MPI alone may be named.
 MAY_INCLUDE_FOREIGN = {
-    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/pmpi/watch", "doors/hybrid", "models/cluster"},
+    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/pmpi/watch", "doors/hybrid"},
     r"shmem\.h": {"transports/shmem", "doors/shmem"},
     r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
@@ -70,12 +62,6 @@ HEADER_OF = {
     "algorithms.hpp": "algorithms",
     "verify.hpp": "analysis",
     "price.hpp": "analysis",
-    "models/logp.hpp": "models/logp",
-    "models/progress.hpp": "models",
-    "models/nic.hpp": "models/nic",
-    "models/scheduler.hpp": "models/scheduler",
-    "models/cores.hpp": "models/cores",
-    "models/workload.hpp": "models/workload",
     "detail/checked.hpp": "base",
     "detail/deadline.hpp": "base",
     "detail/wait_policy.hpp": "base",
@@ -325,7 +311,7 @@ def test_the_environment_is_read_in_one_file():
 
 def test_lines_for_users_are_written_in_one_file():
     """Besides, programs write of themselves."""
-    programs = {"src/nicd/nicd.cpp", "src/models/cluster/main.cpp", "src/look/main.cpp"}
+    programs = {"src/nicd/nicd.cpp", "src/look/main.cpp"}
     writes = r"\(\s*stderr,|, stderr\)|\bcerr\b|write\(STDERR_FILENO"
     assert naming(writes, "src/", "include/") == {"src/base/say.cpp"} | programs
 
@@ -340,16 +326,8 @@ def families() -> list[str]:
     return re.findall(r'Maker\{\s*\{"(\w+)"', (ROOT / "src/algorithms/catalogue.cpp").read_text())
 
 
-# Who chooses between plans, or models them, has to name them.
-NAMES_ALGORITHMS = {
-    "algorithms",
-    "tuner",
-    "models/logp",
-    "models/nic",
-    "models/scheduler",
-    "models/cluster",
-    "models/cores",
-}
+# The rooms that choose between plans have to name them.
+NAMES_ALGORITHMS = {"algorithms", "tuner"}
 
 
 def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
@@ -376,9 +354,6 @@ PASSES_TIME = {
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",
     "src/waiting/owned_lock.hpp": "a lock of a few instructions",
     "src/waiting/sync.cpp": "what the wait loop is made of",
-    "src/models/cluster/ranks.cpp": "simulated time",
-    "src/models/cores/published.hpp": "a paper's barriers, which poll for ever",
-    "src/models/cores/sync.hpp": "simulated time",
     "src/tuner/tuning_file.cpp": "the lock of a file",
 }
 

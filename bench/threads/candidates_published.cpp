@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The barriers between threads of Seyedroudbari and Kadiyala 2020, corrected, and the variants that they propose.
 #include "candidates.hpp"
-
-#include "models/cores/published.hpp"
+#include "published.hpp"
 
 #include <string>
 #include <utility>

@@ -24,7 +24,7 @@ class Tollbar(ConanFile):
         self.version = re.search(r"VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text().partition("project(")[2])[1]
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "lab/*", "bench/*/workload/*"):
             copy(self, pattern, ROOT, self.export_sources_folder)
 
     def validate(self):

@@ -26,9 +26,12 @@ MUTANTS = [
 #: Those of files that a change has touched come first, in case there is not time for all (scripts/test).
 MUTANTS.sort(key=lambda mutant: mutant.values[2] not in os.environ.get("CHANGED", "").split())
 #: Archives that a linker takes from where a test needs them.
-LIBRARY = ("plan", "algorithms", "analysis", "base", "waiting", "wire", "models/checks.cpp", "models/cores",
-           "models/nic", "models/scheduler", "models/workload", "transports/mpi",
-           "transports/words", "transports/udp", "tuner", "doors/cxx", "communicator")  # fmt: skip
+ROOMS = ("plan", "algorithms", "analysis", "base", "waiting", "wire", "transports/mpi", "transports/words",
+         "transports/udp", "tuner", "doors/cxx", "communicator")  # fmt: skip
+LIBRARY = (*(f"src/{room}" for room in ROOMS), "bench/engine/workload", "lab/models/checks.cpp", "lab/models/cores",
+           "lab/models/nic", "lab/models/scheduler")  # fmt: skip
+#: Folders of which a workshop has a copy.
+COPIED = ("include", "src", "tests", "python/native", "bench/engine/workload", "bench/threads", "lab")
 #: Sources that the checker calls; they include what stands for the processor's words.
 MODELS = {
     "model": ("tests/model/mutant.cpp", "tests/model/checker.cpp"),
@@ -39,7 +42,8 @@ MODELS = {
 }
 CXX = os.environ.get("CXX", "c++")
 FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Ipython", "-Itests",
-         "-Itests/model", "-Isrc/transports/udp", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
+         "-Itests/model", "-Isrc/transports/udp", "-Ibench/engine/workload", "-Ibench/threads", "-Ilab",
+         "-Ilab/include", "-Ilab/tests", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
          '-DTOLLBAR_EMULATOR=""', '-DTOLLBAR_VISITOR="/bin/false"', '-DTOLLBAR_TESTS_DIR="tests"')  # fmt: skip
 #: What most files include, compiled once.
 PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional", "map", "memory", "mutex",
@@ -58,12 +62,17 @@ class Catcher(NamedTuple):
     is_model: bool
 
 
+def file_of_test(where: str) -> str:
+    """Names start below tests/; those of the laboratory's tests below the root."""
+    return f"{where}.cpp" if where.startswith("lab/") else f"tests/{where}.cpp"
+
+
 def catcher(caught_by: str, title: str) -> Catcher:
     where, _, what = caught_by.partition(": ")
     model, _, situation = where.partition(" ")
     if model in MODELS:
         return Catcher(MODELS[model], (title, situation, what), True)
-    return Catcher((f"tests/{where}.cpp", "tests/main.cpp"), (f"--test-case={what}*", "--abort-after=1"), False)
+    return Catcher((file_of_test(where), "tests/main.cpp"), (f"--test-case={what}*", "--abort-after=1"), False)
 
 
 def mutated(folder: Path, file: str, replaced: list[tuple[str, str]]) -> str:
@@ -89,7 +98,7 @@ class Workshop:
 
     def __init__(self, shared: Path, own: Path) -> None:
         self.shared, self.folder = shared, own
-        for name in ("include", "src", "tests", "python/native"):
+        for name in COPIED:
             ignored = shutil.ignore_patterns("*.py", "*.toml", "*.md")
             shutil.copytree(ROOT / name, own / name, ignore=ignored, dirs_exist_ok=True)
         self.archive = shared / "sound.a"
@@ -101,7 +110,7 @@ class Workshop:
         names = "".join(f"#include <{name}>\n" for name in PRECOMPILED)
         (self.shared / "precompiled.hpp").write_text(names)
         self.compile("-x", "c++-header", self.shared / "precompiled.hpp", "-o", self.shared / "precompiled.hpp.gch")
-        parts = [self.folder / "src" / part for part in LIBRARY]
+        parts = [self.folder / part for part in LIBRARY]
         sources = [path for part in parts for path in sorted(part.rglob("*.cpp")) or [part]]
         with ThreadPoolExecutor(os.cpu_count()) as workers:
             objects = list(workers.map(lambda path: self.sound(str(path.relative_to(self.folder))), sources))
@@ -201,7 +210,7 @@ def test_what_each_mutant_replaces_and_the_test_that_it_names_are_there():
         assert mutated(ROOT, file, replaced)
         where, _, case = caught_by.partition(": ")
         if where.partition(" ")[0] not in MODELS:
-            text = (ROOT / "tests" / f"{where}.cpp").read_text()
+            text = (ROOT / file_of_test(where)).read_text()
             assert len(re.findall(rf'TEST_CASE\(\s*"{re.escape(case)}', text)) == 1, caught_by
 
 

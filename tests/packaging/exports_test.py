@@ -45,7 +45,14 @@ def test_the_preload_for_pthread_barriers_exports_what_it_takes_over_and_nothing
 
 
 @pytest.mark.parametrize(
-    ("name", "folders"), [("libtollbar.so", [HEADERS]), ("libtollbar-models.so", [HEADERS / "models"])]
+    ("name", "folders"),
+    [
+        ("libtollbar.so", [HEADERS]),
+        (
+            "lab/libtollbar-models.so",
+            [ROOT / f / "tollbar" / "models" for f in ("lab/include", "bench/engine/workload")],
+        ),
+    ],
 )
 def test_what_is_exported_for_cpp_is_declared_in_a_public_header(run, name, folders):
     words = set(re.findall(r"\w+", declared(*folders)))

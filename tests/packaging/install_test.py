@@ -12,8 +12,9 @@ from needs import left_out
 
 pytestmark = pytest.mark.deep
 
-HEADERS = Path(__file__).resolve().parent.parent.parent / "include" / "tollbar"
-BUILD = HEADERS.parent.parent / "build" / "release"
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDERS = [ROOT / folder / "tollbar" for folder in ("include", "lab/include", "bench/engine/workload")]
+BUILD = ROOT / "build" / "release"
 CONSUMER = Path(__file__).resolve().parent / "consumer"
 #: Of headers that include a foreign one: its compilers.
 COMPILERS = {"mpi": ("mpicxx.openmpi", "mpicxx.mpich"), "shmem": ("oshcxx",)}
@@ -66,7 +67,7 @@ def test_a_program_builds_and_runs_by_pkg_config(run, prefix, tmp_path):
         assert run(program, **libraries) == says
 
 
-EXAMPLES = HEADERS.parent.parent / "examples"
+EXAMPLES = ROOT / "examples"
 THREADS = (EXAMPLES / "hybrid.c", "3 threads in each of 2 ranks have met 1000 times, 0 early\n")
 PES = (EXAMPLES / "halo.c", "100 steps on 2 PEs: ")
 OPEN_MPI = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
@@ -105,7 +106,7 @@ def test_a_program_of_an_mpi_or_openshmem_builds_and_runs(run, prefix, tmp_path,
 def test_every_public_header_is_installed_and_stands_alone(run, prefix):
     folder = prefix / "include" / "tollbar"
     installed = sorted(path.relative_to(folder) for path in folder.rglob("*.h*"))
-    assert installed == sorted(path.relative_to(HEADERS) for path in HEADERS.rglob("*.h*"))
+    assert installed == sorted(path.relative_to(public) for public in FOLDERS for path in public.rglob("*.h*"))
     for name in installed:
         header = folder / name
         language = ("c", "-std=c11") if header.suffix == ".h" else ("c++", "-std=c++20")
@@ -116,8 +117,7 @@ def test_every_public_header_is_installed_and_stands_alone(run, prefix):
 def test_no_installed_text_names_the_build(prefix):
     texts = [path for path in prefix.rglob("*") if path.suffix in {".cmake", ".pc", ".hpp", ".h"}]
     assert len(texts) > 10
-    checkout = str(HEADERS.parent.parent)
-    assert [str(path) for path in texts if checkout in path.read_text()] == []
+    assert [str(path) for path in texts if str(ROOT) in path.read_text()] == []
 
 
 def test_installations_at_the_same_time_share_no_file(tmp_path):

@@ -67,9 +67,9 @@ def test_the_wheel_holds_the_library_in_both_forms_and_what_finds_it(names):
 
 
 def test_the_wheel_holds_every_public_header(names):
-    folder = ROOT / "include"
-    headers = {f"tollbar/include/{path.relative_to(folder)}" for path in folder.rglob("*.h*")}
-    assert headers <= names
+    for folder in (ROOT / name for name in ("include", "lab/include", "bench/engine/workload")):
+        headers = {f"tollbar/include/{path.relative_to(folder)}" for path in folder.rglob("*.h*")}
+        assert headers <= names
 
 
 def test_the_wheel_holds_every_file_of_the_package_and_one_native_module(names):

@@ -35,12 +35,12 @@ pytestmark = pytest.mark.needs(
 def folder(tmp_path_factory) -> Path:
     """With the programs in it. The library brings all of tollbar that knows no mpi.h."""
     made = tmp_path_factory.mktemp("smpi")
-    flags = ["-O1", "-fPIC", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-c"]
+    flags = ["-O1", "-fPIC", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'lab'}", "-c"]
     compilations = [
         ["smpicxx", "-std=c++20", *flags, path, "-o", made / f"{path.stem}.o"]
         for path in (HERE / "prices.cpp", HERE / "missing.cpp")
     ]
-    p2p = ROOT / "src" / "models" / "cluster" / "simulated_p2p.c"
+    p2p = ROOT / "lab" / "models" / "cluster" / "simulated_p2p.c"
     compilations.append(["smpicc", "-std=gnu11", *flags, p2p, "-o", made / "simulated_p2p.o"])
     running = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in compilations]
     failed = [said for each in running if (said := each.communicate()[1]) and each.returncode]

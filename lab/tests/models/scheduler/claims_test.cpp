@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Markatos et al. 1991 say about barriers on too few processors, with the numbers of the text.
+// The claims of Markatos et al. 1991 about barriers on too few processors, with the numbers of the text.
 #include "crowd.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published barriers between threads, with a CPU for each and with too few: nobody leaves early, everybody leaves.
-#include "models/cores/published.hpp"
+#include "published.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pinned threads run where nothing was measured, on simulated caches, against every plan that could be chosen.
+// The plan of pinned threads where nothing was measured, on simulated caches, against every plan that could be chosen.
 #include <tollbar/algorithms.hpp>
 #include <tollbar/models/cores.hpp>
 

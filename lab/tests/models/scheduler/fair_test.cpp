@@ -156,7 +156,7 @@ TEST_CASE("whoever wakes several calls them one after the other, and its own pro
 TEST_CASE("spinners change at a tick only") {
     const Outcome outcome = simulate(fair(2, 1), {program(4, Waiting::spin, 20, 20)}, {.until_us = 1e9});
     for (const Span& span : outcome.history)
-        // Who is through with its last barrier makes room at once.
+        // A thread that is through with its last barrier makes room at once.
         if (span.activity == Activity::switching && span.from_us < outcome.completed_us - 4000)
             CHECK(std::fmod(span.from_us, 4000) == 0);
     CHECK(outcome.quanta == std::floor(outcome.completed_us / 4000));

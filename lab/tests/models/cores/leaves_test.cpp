@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leaves are for, on simulated caches: tollbar::barrier against the best plans, and against std::barrier.
+// The use of leaves, on simulated caches: tollbar::barrier against the best plans, and against std::barrier.
 #include <tollbar/models/cores.hpp>
 
 #include <doctest/doctest.h>

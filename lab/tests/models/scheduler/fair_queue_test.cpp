@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs on one processor of a fair kernel. Times are nanoseconds of a slice of 1000.
+// The thread that runs on one processor of a fair kernel. Times are nanoseconds of a slice of 1000.
 #include "models/scheduler/fair_queue.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler simulator refuses, and in which words.
+// The arguments that the scheduler simulator refuses, and in which words.
 #include "crowd.hpp"
 #include "refusal.hpp"
 

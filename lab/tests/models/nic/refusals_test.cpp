@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NIC timing model refuses, and in which words.
+// The arguments that the NIC timing model refuses, and in which words.
 #include "refusal.hpp"
 
 #include <tollbar/algorithms.hpp>
