@@ -167,6 +167,36 @@ def test_plan_includes_only_the_standard_library_and_its_own_headers():
     assert {name for name in named - own if not re.fullmatch(r"[a-z_]+", name)} == set()
 
 
+#: Folders in which an include line of the house is looked up, its own ones first.
+LOOKED_UP = ["src", "include", "bench/engine", "bench/engine/workload", "bench/mpi", "lab", "lab/include", "lab/bench"]
+
+
+def laboratory_of(path: Path) -> list[str]:
+    """The include lines of a file of the house that lead to a file of lab/."""
+    folders = [path.parent, *(ROOT / folder for folder in LOOKED_UP)]
+    firsts = {name: next((f / name for f in folders if (f / name).is_file()), ROOT) for _, name in includes(path)}
+    wrong = [name for name, first in firsts.items() if first.resolve().is_relative_to(ROOT / "lab")]
+    return [f"{relative(path)} includes {name}" for name in wrong]
+
+
+def test_no_file_of_the_house_includes_a_file_of_the_laboratory():
+    house = ("include/", "src/", "bench/", "examples/")
+    files = [path for path in tracked() if relative(path).startswith(house) and path.suffix in CODE]
+    assert len(files) > 400
+    assert [line for path in files for line in laboratory_of(path)] == []
+
+
+@pytest.mark.parametrize("name", ["<tollbar/models/nic.hpp>", '"models/checks.hpp"', '"../../lab/models/checks.hpp"'])
+def test_an_include_of_the_laboratory_is_noticed(tmp_path, monkeypatch, name):
+    for file in ("lab/include/tollbar/models/nic.hpp", "lab/models/checks.hpp", "src/plan/plan.hpp"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    source = tmp_path / "src" / "plan" / "wrong.cpp"
+    source.write_text(f'#include "plan.hpp"\n#include {name}\n')
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    assert laboratory_of(source) == [f"src/plan/wrong.cpp includes {name[1:-1]}"]
+
+
 def cycle_in(needs: dict[str, set[str]]) -> list[str]:
     """Names each of which needs the next, and the last the first; empty where there are none."""
     done: set[str] = set()
