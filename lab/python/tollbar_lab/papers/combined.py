@@ -32,7 +32,7 @@ _MEASURED = ("turnstile/dissemination", "central/dissemination")
 _TREE = "turnstile/mcs"
 #: The place that the paper's text names as the slowest: nodes, threads a node.
 PEAK = (7, 12)
-_TITLE = "Dissemination between processes, one word among their threads"
+_TITLE = "Combined barrier, dissemination with omp sense-reverse"
 
 
 @cache
@@ -78,8 +78,8 @@ def exhibits(runs: Stored) -> list[Exhibit]:
     curves = [
         Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), missing)
         for number, what, axes, points in (
-            ("Figure 13a", "against nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
-            ("Figure 13b", "against threads a node", replace(nodes, x="threads a node"), [*over_threads, *turned]),
+            ("Figure 13a", "vs #mpi_nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
+            ("Figure 13b", "vs #omp_threads per node", replace(nodes, x="threads a node"), [*over_threads, *turned]),
         )
     ]
     return [*curves, _heat_map(measured, missing), _trees(runs)]
@@ -102,7 +102,7 @@ def _heat_map(measured: list[Point], missing: Lack | None) -> Exhibit:
     ]
     picture = heat.svg("openmp-mpi-figure-14", panels, "nodes, or ranks", "threads a node, or a rank", "barrier, us")
     points = [*modelled, *measured]
-    title = f"{_TITLE}: nodes by threads"
+    title = f"Heat map. {_TITLE}"
     return Exhibit(
         NAME, "Figure 14", title, Axes("nodes", "barrier, us"), points, _sentence(measured), missing, drawing=picture
     )
@@ -126,7 +126,7 @@ def _trees(runs: Stored) -> Exhibit:
         f"{tree_us(2, 12):.2f} us on 2 nodes of 12 threads and {tree_us(8, 12):.2f} us on 8; dissemination takes "
         f"{model_us(2, 12):.2f} and {model_us(8, 12):.2f} us with those of Figures 7 and 11."
     )
-    title, axes = "MCS tree between processes, one word among their threads", Axes("nodes", "barrier, us")
+    title, axes = "Combined MCS-Sense barrier", Axes("nodes", "barrier, us")
     missing = runs.missing("hybrid", {_TREE: measured} if runs.hybrid else {"": measured})
     return Exhibit(NAME, "Section 1.3.1", title, axes, [*modelled, *measured], sentence, missing)
 

@@ -183,18 +183,24 @@ def _line(
 
 
 def drawing(
-    paper: str, number: str, plan: str, ranks: int, sentence: str, half: Literal["arrival", "wake-up"] | None = None
+    paper: str,
+    number: str,
+    title: str,
+    plan: str,
+    ranks: int,
+    sentence: str,
+    half: Literal["arrival", "wake-up"] | None = None,
 ) -> Exhibit:
     """A figure that draws an algorithm: the plan and its words; of a tree one of its halves alone."""
     made = tollbar.plan(plan, ranks)
-    title = f"{plan} between {ranks} ranks"
+    name = f"{plan} between {ranks} ranks"
     if half is not None:
-        title = f"{half} tree of {title}"
-        made = tollbar.parse_plan(title, _half(made, half))
+        name = f"{half} tree of {name}"
+        made = tollbar.parse_plan(name, _half(made, half))
     words = dict(line.split(": ", 1) for line in made.text.splitlines() if ": " in line)
     points = [Point(f"{'rank' if rank.isdecimal() else 'role'} {rank}", word) for rank, word in words.items()]
     svg = tollbar.draw_svg(made, tollbar.LogP(L=10, o=5, g=3))
-    return Exhibit(paper, number, title, Axes("word"), points, f"{title}: {sentence}.", drawing=svg)
+    return Exhibit(paper, number, title, Axes("word"), points, f"{name}: {sentence}.", drawing=svg)
 
 
 def _half(plan: tollbar.Plan, half: str) -> str:

@@ -72,16 +72,40 @@ def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         *logp_drawings.exhibits(),
         logp_classes.exhibit(),
-        _figure(runs, "Figure 4", "Central counter", (CENTRAL,)),
-        drawing(NAME, "Figure 5", "central", 6, "everybody tells rank 0, rank 0 tells everybody"),
-        drawing(NAME, "Figure 6", "combining:3", 9, "groups of three, level by level, then the broadcast"),
-        drawing(NAME, "Figure 7", "bst", 8, "the broadcast that releases the ranks of a tree", "wake-up"),
+        _figure(runs, "Figure 4", "Central Counter", (CENTRAL,)),
+        drawing(
+            NAME, "Figure 5", "LogP for Central Counter", "central", 6, "everybody tells rank 0, rank 0 tells everybody"
+        ),
+        drawing(
+            NAME,
+            "Figure 6",
+            "LogP for Combining Tree (n = 3)",
+            "combining:3",
+            9,
+            "groups of three, level by level, then the broadcast",
+        ),
+        drawing(
+            NAME,
+            "Figure 7",
+            "LogP for the Broadcast Algorithm",
+            "bst",
+            8,
+            "the broadcast that releases the ranks of a tree",
+            "wake-up",
+        ),
         _combining(runs),
-        drawing(NAME, "Figure 9", "tournament", 8, "the lower rank of a pair wins"),
-        _figure(runs, "Figure 10", "Tournament", ("tournament",)),
-        drawing(NAME, "Figure 11", "dissemination", 8, "every rank is told something in every round"),
-        _figure(runs, "Figure 12", "Dissemination", ("dissemination",)),
-        _figure(runs, "Figure 13", "All of them up to 64 nodes", tuple(PLANS)),
+        drawing(NAME, "Figure 9", "LogP for the Tournament Barrier", "tournament", 8, "the lower rank of a pair wins"),
+        _figure(runs, "Figure 10", "Tournament Barrier", ("tournament",)),
+        drawing(
+            NAME,
+            "Figure 11",
+            "LogP for the Dissemination Barrier",
+            "dissemination",
+            8,
+            "every rank is told something in every round",
+        ),
+        _figure(runs, "Figure 12", "Dissemination Barrier", ("dissemination",)),
+        _figure(runs, "Figure 13", "Comparison of all Barrier Algorithms", tuple(PLANS)),
         _table(runs),
     ]
 
@@ -164,7 +188,7 @@ def _combining(runs: Stored) -> Exhibit:
     others = {ranks: best_groups(ranks) for ranks in (32, 48, 64)}
     best_n = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
     sentence = f"The cheapest groups with the parameters fitted to Table 1, {best_n}; the paper states n = 4."
-    title = stored.titled("Combining tree with groups of n", where, points)
+    title = stored.titled("rt values of the Combining Tree with n processors a group", where, points)
     return Exhibit(NAME, "Figure 8", title, _AXES, points, sentence, runs.missing("mpi", candidates), aside=("best n",))
 
 

@@ -46,13 +46,13 @@ def exhibits() -> list[Exhibit]:
         _parameters(),
         _boxed(
             "Figure 2",
-            "Where a barrier lives in Open MPI",
+            "Open MPI Architecture",
             [*([tier] for tier in _TIERS), _FRAMEWORKS],
             "tollbar is a component of the framework coll, as the paper's is; its messages are those of the pml.",
         ),
         _boxed(
             "Figure 3",
-            "The life of a component, and what tollbar's does",
+            "A Component's Lifecycle, and what tollbar's does",
             [[stage] for stage in _LIFE],
             "A communicator has one module of the component for as long as it lives.",
         ),
@@ -65,7 +65,9 @@ def _parameters() -> Exhibit:
     last_us = tollbar.price(plan, _APART).last_us
     sentence = f"Rank 0 sends two messages g apart; the second is received after g + o_s + L + o_r = {last_us:g} us."
     axes = Axes("what it is", "us")
-    return Exhibit(_PAPER, "Figure 1", "The parameters of LogP", axes, points, sentence, drawing=_labelled(last_us))
+    return Exhibit(
+        _PAPER, "Figure 1", "Visualization of the LogP parameters", axes, points, sentence, drawing=_labelled(last_us)
+    )
 
 
 def _labelled(last_us: float) -> str:

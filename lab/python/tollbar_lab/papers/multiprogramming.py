@@ -123,8 +123,8 @@ def quanta_by_text(threads: int) -> int:
 
 def exhibits(runs: Stored) -> list[Exhibit]:
     return [
-        _spinning(runs, "Figure 1", "Tree against centralized spinning barriers, measured by the paper"),
-        _spinning(runs, "Figure 2", "Tree against centralized spinning barriers, simulated"),
+        _spinning(runs, "Figure 1", "Measured execution time of tree versus centralized spinning barriers"),
+        _spinning(runs, "Figure 2", "Simulation of tree versus centralized spinning barriers"),
         _near_multiples(),
         _blocking(runs),
         _overhead(runs, "Figure 4", "tree"),
@@ -201,7 +201,7 @@ def _blocking(runs: Stored) -> Exhibit:
     ratios = ", ".join(f"{ratio:.3f} at {t:g} ms" for t, ratio in over.items())
     sentence = f"Blocking has no steps: its time over twice the computing time is {ratios}."
     points += multiprogramming_measured.times(runs, ("tree",), ("spin", "park"))
-    title = "Spinning against blocking tree barriers: 16 threads on 15 processors"
+    title = "Measured execution time of spinning versus blocking tree barriers: 16 threads on 15 processors"
     missing = runs.missing("crowd", any_of(points))
     return Exhibit(NAME, "Figure 3", title, _TIMES, points, sentence, missing, steps=("spinning tree",))
 
@@ -234,7 +234,7 @@ def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
         f"{largest(SMALLEST)} and {largest(SMALLEST / 2)}."
     )
     points += multiprogramming_measured.overhead(runs, barrier)
-    title = f"Overhead of blocking {barrier} barriers: 16 threads on 8 processors"
+    title = f"Measured overhead of blocking {barrier} barriers for 16 threads on 8 processors"
     return Exhibit(NAME, number, title, _SHARES, points, sentence, runs.missing("crowd", any_of(points)))
 
 
@@ -289,7 +289,7 @@ def _processors(runs: Stored) -> Exhibit:
         f"and nowhere else; a fourth processor for 16 threads gains {gain:.3g} %."
     )
     title, axes = (
-        "Completion time against processors",
+        "Effect of the number of processors on completion time (16 threads)",
         Axes("processors", "completion time over computing time", False, False),
     )
     aside = ("gain of a fourth processor", "gain of seven more processors")

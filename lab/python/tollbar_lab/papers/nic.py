@@ -73,7 +73,7 @@ def _mpi_overhead(runs: Stored) -> Exhibit:
     latencies = " and ".join(
         f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}" for card, most in NODES.items()
     )
-    title = "NIC-based barriers below and at the level of MPI"
+    title = "GM barrier latencies and MPI barrier latencies of NIC-based barriers"
     sentence = f"Below MPI a NIC-based barrier takes {latencies}."
     aside = tuple(f"overhead {card}" for card in NODES)
     return Exhibit(NAME, "Figure 3", title, _AXES, points, sentence, runs.missing("udp", any_of(points)), aside)
@@ -94,7 +94,7 @@ def _latencies(runs: Stored, number: str, powers: bool) -> Exhibit:
         else f"Off powers of two there are two steps more: NB of lanai4.3 takes {seven:.4g} us on 7 nodes "
         f"and {eight:.4g} us on 8."
     )
-    title = f"Latency on {'powers of two' if powers else 'all numbers of'} nodes"
+    title = f"NIC-based versus host-based barrier on {'powers of two' if powers else 'all numbers of'} nodes: latency"
     return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("udp", any_of(points)))
 
 
@@ -121,7 +121,7 @@ def _factors(runs: Stored, number: str, powers: bool) -> Exhibit:
     return Exhibit(
         NAME,
         number,
-        "Host-based over NIC-based",
+        "NIC-based versus host-based barrier: factor of improvement",
         axes,
         points,
         sentence,
@@ -152,7 +152,7 @@ def _fine(runs: Stored) -> Exhibit:
         f"have to send for {sending}."
     )
     title, axes = (
-        "Loop of computing and a barrier, 8 nodes",
+        "Average execution time (compute time and barrier time) per loop on eight nodes",
         Axes("computing, us", "loop, us", log_x=False, log_y=False),
     )
     aside = tuple(f"flat spot {card}" for card in NODES)
@@ -214,5 +214,5 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
         if number in ("Figure 7b", "Figure 7d")
         else "The paper prints no number of it."
     )
-    title = f"Loop of efficiency {efficiency:.2f}"
+    title = f"Computation time required to achieve an efficiency factor of {efficiency:.2f}"
     return Exhibit(NAME, number, title, _LOOPS, points, sentence, runs.missing("work", any_of(points)))

@@ -59,7 +59,10 @@ def _varying(runs: Stored) -> Exhibit:
         f"{first} us of computing and {saved[last]:.4g} us at {last} us."
     )
     points += nic_hosts.varying(runs, 0.2)
-    title, axes = "Loop of computing that varies by 20 % and a barrier, 16 nodes", Axes("computing, us", "loop, us")
+    title, axes = (
+        "Total time of computation, varying at each node by 20%, followed by a barrier over 16 nodes",
+        Axes("computing, us", "loop, us"),
+    )
     return Exhibit(NAME, "Figure 8", title, axes, points, sentence, runs.missing("work", any_of(points)))
 
 
@@ -81,7 +84,7 @@ def _difference(runs: Stored) -> Exhibit:
     return Exhibit(
         NAME,
         "Figure 9",
-        "Host-based less NIC-based, 16 nodes",
+        "Difference in execution time between using host- and NIC-based barriers (16 nodes)",
         axes,
         points,
         sentence,
@@ -115,7 +118,7 @@ def _applications(runs: Stored) -> list[Exhibit]:
         f"stated {stated} cannot come from the printed latencies."
     )
     best = max(shares, key=lambda point: point.model or 0)
-    title = f"Synthetic applications on {APPLICATION_NODES} nodes"
+    title = f"Performance of synthetic benchmarks on {APPLICATION_NODES} nodes"
     first, last = names[0], names[-1]
     short_us, long_us = (times["lanai7.2", "NB", name] for name in (first, last))
     spans = f"{short_us:.4g} us for {first} and {long_us:.5g} us for {last}"

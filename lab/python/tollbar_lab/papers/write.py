@@ -67,17 +67,19 @@ def page(written: Sequence[Written], runs: Mapping[str, Mapping[str, Path]], fol
     """
     filters = {"number": _number, "image": _image, "uri": _uri}
     index = folder / "index.html"
-    earlier = dict(_SECTION.findall(index.read_text(encoding="utf-8"))) if index.is_file() else {}
+    before = index.read_text(encoding="utf-8") if index.is_file() else ""
+    earlier, opening = dict(_SECTION.findall(before)), dict(_OPENING.findall(before))
     shown = []
     for name, paper in papers().items():
         entries = [entry for entry in written if entry.exhibit.paper == name]
         kept = earlier.get(name) if any((folder / name).glob("*.csv")) else None
         if entries or kept:
-            shown.append((paper, entries, Markup(kept)))
+            shown.append((paper, entries, Markup(opening.get(name, "")), Markup(kept)))
     return html.render("reproduce.html.j2", filters, _TEMPLATES, papers=shown, runs=runs, known=_known)
 
 
-#: The part of a page that is about a paper, and what is in it.
+#: The parts of a page that are about a paper, in its opening and below, and what is in them.
+_OPENING = re.compile(r'<article id="about-([\w-]+)">\n(.*?)</article>', re.DOTALL)
 _SECTION = re.compile(r'<section id="([\w-]+)">\n(.*?)</section>', re.DOTALL)
 
 

@@ -2,6 +2,7 @@
 """tollbar reproduce: every exhibit as a table, a picture and a sentence; printed, modelled and measured."""
 
 import csv
+import html
 import json
 import re
 import shutil
@@ -83,6 +84,27 @@ def test_another_paper_in_the_same_folder_adds_to_the_index(tmp_path):
     assert '<a href="#split-shmem">' in (tmp_path / "index.html").read_text()
     shutil.rmtree(tmp_path / "split-shmem")
     assert list(sections("logp")) == ["logp"]
+
+
+def test_the_index_opens_with_the_papers_and_a_row_of_pictures_in_the_paper_s_order(made, tmp_path):
+    def opening(folder: Path) -> dict[str, list[str]]:
+        text = (folder / "index.html").read_text()
+        articles = re.findall(r'<article id="about-([a-z-]+)">(.*?)</article>', text, re.S)
+        assert text.index("<article") < text.index("</article>") < text.index("<section")
+        assert all(f">{published.papers()[name].title}</a></h2>" in html.unescape(body) for name, body in articles)
+        return {name: re.findall(r'<a href="#([^"]+)" title', body) for name, body in articles}
+
+    rows = opening(made)
+    assert list(rows) == list(PAPERS)
+    for paper, linked in rows.items():
+        assert len(linked) == len(list((made / paper).glob("*.svg")))
+        places = [(made / "index.html").read_text().index(f'<h3 id="{name}">') for name in linked]
+        assert places == sorted(places)
+    figures = [name for name in rows["nic"] if "-figure-" in name]
+    assert figures[:5] == [f"nic-figure-{number}" for number in ("1", "2", "3", "4a", "4b")]
+    for paper in ("split-shmem", "logp"):
+        assert main(["reproduce", paper, "--no-measured", "-o", str(tmp_path)]) == 0
+    assert opening(tmp_path) == {paper: rows[paper] for paper in ("logp", "split-shmem")}
 
 
 def test_pictures_are_whole_and_load_nothing(made):
