@@ -78,10 +78,12 @@ class Record:
         return calls[number - 1] if 0 < number <= len(calls) else None
 
     def had_come(self, step: Step | None, by: float) -> bool:
-        """Whether the rank had come to that call for certain: it may have been stopped, or lost its CPU, before."""
+        """Whether the rank had come to that call for certain: it may have been stopped, or have ended, before."""
         if step is None:
             return False
-        came = self.began(step)
+        came, astray = self.began(step), self.program.astray
+        if astray is not None and astray.rank == step.rank and astray.word in ("astray-killed", "astray-exited"):
+            by = min(by, self.began(astray))
         for stop in self.stops:
             if stop.rank == step.rank and stop.begin <= came + SLACK_S and stop.end > came:
                 came = stop.end + SLACK_S
