@@ -83,8 +83,6 @@ class Campaign:
     first = True  #: whether its session is put before all others, where that is permitted
     pair = ("std::barrier", "tollbar::barrier")  #: what users have today, and what stands in for it
 
-    ratio = "ratio"  #: the function of data.statistics that compares those
-
     def __init__(self, request: Request) -> None:
         self.request = request
         self._evidence: dict[Hashable, Evidence] = {}
@@ -116,17 +114,15 @@ class Campaign:
     def evidence(self, situation: Hashable) -> Evidence:
         """The evidence of the launches there so far."""
         from tollbar.campaigns.evidence import Evidence
-        from tollbar.data import statistics
 
-        compare = getattr(statistics, self.ratio)
-        return self._evidence.setdefault(situation, Evidence(*self.pair, compare))
+        return self._evidence.setdefault(situation, Evidence(*self.pair))
 
     def goes_beyond(self, situation: Hashable) -> bool:
         """Whether launches there are now beyond `request.launches`: no other peer is measured any more."""
         return bool(self.request.most_launches) and self.evidence(situation).launches >= self.request.launches
 
     def wants_more(self, situation: Any) -> bool:
-        """Whether launches beyond `request.launches` would let a sentence be said that cannot be said yet."""
+        """Whether launches beyond `request.launches` would narrow the ratio of today's to what stands in for it."""
         known = self.evidence(situation)
         return 0 < known.launches < self.request.most_launches and not known.narrow
 

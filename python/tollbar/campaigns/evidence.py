@@ -9,17 +9,19 @@ only = [name for name in names if name not in evidence.hopeless]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tollbar.data import statistics
 from tollbar.data.schema import Launch
-from tollbar.data.statistics import LEVEL, Ratio, Series
+from tollbar.data.statistics import LEVEL, Ratio
 
 #: Launches between two looks, and before the first one: six are the fewest with an interval for a median.
 LOOK = 6
 
 _MOST_WORKLOADS = 1000
+#: A ratio is known well enough when the ends of its interval differ by less than this factor.
+_NARROW = 2.0
 
 #: The unit of a record's time.
 _COUNTED = {"batch": "episodes", "turns": "turns"}
@@ -28,11 +30,11 @@ _COUNTED = {"batch": "episodes", "turns": "turns"}
 class Evidence:
     """The times of each barrier by launch and round, and what is certain of them.
 
-    `today` is what users have, `ours` is what stands in for it; `ratio` compares two of them.
+    `today` is what users have, `ours` is what stands in for it.
     """
 
-    def __init__(self, today: str, ours: str, ratio: Callable[[Series, Series], Ratio] = statistics.ratio) -> None:
-        self._pair, self._ratio = (today, ours), ratio
+    def __init__(self, today: str, ours: str) -> None:
+        self._pair = (today, ours)
         self._times: dict[str, dict[int, dict[int, float]]] = {}
         self._workloads: dict[str, int] = {}
         self._launches = 0
@@ -69,7 +71,9 @@ class Evidence:
         A rule that looks at a width, not at a difference, favours neither of the two (Chow and Robbins 1965).
         """
         ratio = self.ratio
-        return ratio is not None and self._launches % LOOK == 0 and ratio.narrow
+        if ratio is None or ratio.low is None or ratio.high is None or self._launches % LOOK:
+            return False
+        return ratio.high < _NARROW * ratio.low
 
     @property
     def hopeless(self) -> frozenset[str]:
@@ -94,7 +98,7 @@ class Evidence:
 
     def _over(self, of: str, to: str) -> Ratio | None:
         one, other = self._times[of], self._times[to]
-        return self._ratio(one, other) if one.keys() & other.keys() else None
+        return statistics.ratio(one, other) if one.keys() & other.keys() else None
 
 
 def _slower(ratio: Ratio | None, level: float) -> bool:

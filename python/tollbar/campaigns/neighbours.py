@@ -84,7 +84,6 @@ class Beside(Campaign):
     """Threads of one process, and what has a program of its own."""
 
     first = False
-    ratio = "ratio_of_means"
 
     def __init__(self, request: Request, runnable: Mapping[str, Path], kind: str = "neighbours") -> None:
         super().__init__(request)

@@ -26,7 +26,8 @@ class Timed:
     high_us: float | None = column("upper end of it", detail=True)
     fastest: float | None = column("loop period over that of the fastest, paired by round")
     verdict: str = column(
-        "fastest; tie: cannot be told from the fastest; slower (95 %, all together); apart: in no run with it"
+        "fastest; tie: cannot be told from the fastest; slower (95 %, all together); ?: fewer than six launches; "
+        "apart: in no run with it"
     )
     today: float | None = column("loop period over that of what users have today, paired by round")
     today_low: float | None = column("lower end of its 95 % interval", detail=True)
@@ -61,10 +62,12 @@ def table(folder: Path, failed: bool, every_policy: bool = False) -> Table:
 
 
 def _notes(rows: Sequence[Timed], hidden: int) -> Iterator[str]:
+    from tollbar.data.statistics import FEWEST
+
     today = list(dict.fromkeys(row.today_is for row in rows if row.today_is))
     if today:
         yield f"today: times {' or '.join(today)}"
-    if rows and min(row.launches for row in rows) < 2:
-        yield "with one launch nothing can be told from the fastest: `--effort usual` gives intervals"
+    if rows and min(row.launches for row in rows) < FEWEST:
+        yield "with fewer than six launches there is no interval and no verdict: `--effort usual` has more"
     if hidden:
         yield f"{hidden} barriers under other waiting policies are not shown (--effort full, or name them)"

@@ -18,7 +18,6 @@ from tollbar.data import places
 from tollbar.data.places import Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Ratio
-from tollbar.data.summary import ratio_of_means
 
 #: Neighbours that want the processors, as the programs say it, in the order of tables, and a word for each.
 NEIGHBOURS = {
@@ -92,12 +91,14 @@ def ratio(measured: Measurements, of: str, to: str | None = None) -> float | Non
     return paired.value if paired else turn_ns(measured, of) / turn_ns(measured, to)
 
 
-def ratios_of_means(samples: Samples, of: str, to: str, placement: str) -> dict[int, Ratio]:
-    """The mean turn of one over that of another beside one busy neighbour, where threads do nothing else, by their
-    number."""
-    turns = samples.of(TURN).filter(placement=placement, neighbours="1 neighbour", computing="0")
-    ratios = {ranks: ratio_of_means(rows, of, to) for (ranks,), rows in turns.group_by("ranks")}
-    return {ranks: known for ranks, known in ratios.items() if known}
+def ratios(there: Mapping[Situation, Measurements], of: str, to: str, placement: str) -> dict[int, Ratio]:
+    """The turn of one over that of another beside a busy neighbour, where threads do nothing else, by their number."""
+    by_ranks = {
+        place.ranks: measured.ratio(of, to, TURN)
+        for place, measured in there.items()
+        if (place.neighbours, place.placement, place.computing) == ("1 neighbour", placement, "0")
+    }
+    return {ranks: known for ranks, known in by_ranks.items() if known}
 
 
 def spread(there: Mapping[Situation, Measurements], of: str, to: str | None = None) -> Spread | None:

@@ -4,7 +4,9 @@
 The unit is the launch, as launches vary more than the rounds inside one (Hunold, Carpen-Amarie 2016): each gives one
 median of its rounds, and one ratio to what took turns with it. An interval is that of a median, from order statistics
 (Thompson 1936), so no rule assumes a distribution; launches whose laws differ, as under drift, make it no narrower than
-it may be (Hoeffding 1956). Fewer than six launches have no interval, and nothing is certain of them.
+it may be (Hoeffding 1956). Fewer than six launches have no interval, and nothing is certain of them. A mean has no
+interval that holds under every law (Bahadur, Savage 1956), so no mean is compared. Nothing is chosen for print because
+it is narrow or because it differs.
 """
 
 from __future__ import annotations
@@ -17,11 +19,10 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 import numpy as np
-from scipy import stats
 
 LEVEL = 0.95
-#: A number whose interval's ends differ by this factor or more is not stated in a sentence.
-NARROW = 2.0
+#: The fewest launches with an interval.
+FEWEST = 6
 
 #: launch -> round -> value
 Series = Mapping[int, Mapping[int, float]]
@@ -45,11 +46,6 @@ class Interval:
     low: float | None
     high: float | None
     count: int
-
-    @property
-    def narrow(self) -> bool:
-        """Whether the ends differ by so little that a sentence may state the number."""
-        return self.low is not None and self.high is not None and self.high < NARROW * self.low
 
     def times(self, factor: float) -> Interval:
         """The same in another unit."""
@@ -159,31 +155,6 @@ def ratio_of_logs(logs: Sequence[float]) -> Ratio:
     low, high = (None if end is None else float(np.exp(end)) for end in (middle.low, middle.high))
     fewer = min(sum(log <= 0 for log in logs), sum(log >= 0 for log in logs))
     return Ratio(float(np.exp(middle.value)), low, high, middle.count, min(1.0, 2 * below(fewer, middle.count)))
-
-
-def ratio_of_means(of: Series, to: Series) -> Ratio:
-    """The ratio of the mean times of two candidates, over the launches that have both.
-
-    Times may come in modes, as beside others; then a median says which mode is the commoner one, and a mean
-    what is waited for in the long run. The interval is a jackknife over launches of the ratio's logarithm
-    (Tukey 1958), read as Student's t.
-    """
-    both = sorted(of.keys() & to.keys())
-    if not both:
-        raise ValueError("the two candidates were never measured together")
-    one, other = (np.array([np.mean(list(series[launch].values())) for launch in both]) for series in (of, to))
-    count, middle = len(both), float(np.log(one.mean() / other.mean()))
-    if count == 1:
-        return Ratio(float(np.exp(middle)), None, None, 1, 1.0)
-    without = np.log((one.sum() - one) / (other.sum() - other))
-    error = float(np.sqrt((count - 1) * np.mean((without - without.mean()) ** 2)))
-    if error == 0.0:
-        value = float(np.exp(middle))
-        return Ratio(value, value, value, count, float(middle == 0.0))
-    reach = stats.t.ppf((1 + LEVEL) / 2, count - 1) * error
-    low, high = np.exp([middle - reach, middle + reach])
-    p_value = 2 * stats.t.sf(abs(middle) / error, count - 1)
-    return Ratio(float(np.exp(middle)), float(low), float(high), count, float(p_value))
 
 
 def all_pairs(p_value: float, candidates: int, clocks: int = 1) -> float:

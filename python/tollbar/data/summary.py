@@ -39,7 +39,8 @@ def summary(
 
     With `to`, also `ratio`, `ratio_low`, `ratio_high` and `p_value`: how many times as much as the candidate
     `to` of the situation, and `verdict`: slower for certain (corrected for all pairs of the situation's candidates,
-    for each metric), else tie; fastest, if all others are slower; apart, if both never shared a launch.
+    for each metric), else tie; fastest, if all others are slower; apart, if both never shared a launch; ?, if they
+    shared fewer than six.
     `to` is a candidate, the first of several that was measured, or FASTEST. The ratio is null where none of
     those was measured.
 
@@ -110,19 +111,21 @@ def _judged(table: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """The table with its verdicts."""
     verdicts = []
     for _, rows in table.group_by(*by, "metric", maintain_order=True):
-        compared = list(rows.select("candidate", "to", "ratio", "p_value").iter_rows())
-        together = sum(ratio is not None for *_, ratio, _ in compared)
+        compared = list(rows.select("candidate", "to", "pairs", "p_value", "ratio").iter_rows())
+        together = sum(ratio is not None for *_, ratio in compared)
         known = {
             number
-            for number, (*_, ratio, p_value) in enumerate(compared)
+            for number, (*_, p_value, ratio) in enumerate(compared)
             if (ratio or 0) > 1 and statistics.all_pairs(p_value, together) <= 1 - statistics.LEVEL
         }
         alone = len(known) == len(compared) - 1
-        for number, (candidate, to, ratio, _) in enumerate(compared):
+        for number, (candidate, to, pairs, _, ratio) in enumerate(compared):
             if number in known:
                 verdict = "slower"
             elif ratio is None:
                 verdict = "apart"
+            elif pairs < statistics.FEWEST:
+                verdict = "?"
             else:
                 verdict = "fastest" if candidate == to and alone else "tie"
             verdicts.append(verdict)
@@ -158,12 +161,6 @@ def series(rows: pl.DataFrame) -> Series:
     for run, launch, _, number, value in rounds(rows, []).select(*ROUND, "value").iter_rows():
         values.setdefault((run, launch), {})[number] = max(value, 1e-3)
     return values
-
-
-def ratio_of_means(rows: pl.DataFrame, of: str, to: str) -> Ratio | None:
-    """The ratio of the mean values of two candidates in rows of one situation and metric, where launches have both."""
-    one, other = (series(rows.filter(pl.col("candidate") == name)) for name in (of, to))
-    return statistics.ratio_of_means(one, other) if one.keys() & other.keys() else None
 
 
 def interval(row: Mapping[str, Any]) -> Interval:

@@ -34,25 +34,16 @@ class Pages:
 
 
 class LeftOut:
-    """Counts what would say nothing: figures with hardly a point, and ratios that may be anything."""
+    """Counts the figures that have hardly a point."""
 
-    def __init__(self, ratios: int = 0) -> None:
-        self.figures, self.ratios = 0, ratios
+    def __init__(self) -> None:
+        self.figures = 0
 
     def enough(self, figure: Figure) -> bool:
         """True for a figure with a curve of three points."""
         thin = figure.points < _FEWEST_POINTS
         self.figures += thin and figure.points > 0
         return not thin
-
-    def ratio(self, ratio: Interval | None) -> str:
-        """The ratio as text; a dash for one whose interval spans 1 by orders of magnitude."""
-        if ratio is None:
-            return ""
-        if tables.wild(ratio):
-            self.ratios += 1
-            return "\u2013"
-        return f"{tables.times_text(ratio.value)} \u00d7"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,12 +71,12 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
     situations = places.threads(of_threads)
     choices = [chosen for measured in situations.values() if (chosen := choice.choose(measured)) is not None]
     first = today.first(of_threads, gathered.get("mpi"), choices, gathered.get("neighbours"))
-    left_out = LeftOut(first.left_out)
+    left_out = LeftOut()
     machine = runs[0].environment
     versions = gathered[kind_of(runs[0])].facts.get(runs[0].folder.name, {})
     text = html.render(
         "report.html.j2",
-        {"times": tables.times_text, "interval": _interval, "ratio": left_out.ratio, "enough": left_out.enough},
+        {"times": tables.times_text, "interval": tables.interval_text, "ratio": _ratio, "enough": left_out.enough},
         machine=defaultdict(lambda: None, machine),  # an interrupted run knows less of itself
         versions={name: value for name, value in versions.items() if name not in machine},
         first=first,
@@ -113,8 +104,8 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
     return Pages(text, beside, folder, first.answer)
 
 
-def _interval(ratio: Interval | None) -> str:
-    return "" if tables.wild(ratio) else tables.interval_text(ratio)
+def _ratio(ratio: Interval | None) -> str:
+    return "" if ratio is None else f"{tables.times_text(ratio.value)} \u00d7"
 
 
 def kind_of(run: Stored) -> str:

@@ -37,8 +37,8 @@ OF_THREADS = (
     "boost::barrier", "libgomp", "libomp", "pthread_door", "libgomp_door", "libomp_door",
 )  # fmt: skip
 _ON_NICS, _HOSTS = "MPI_Barrier [component on cards by choice]", 16
-#: Rows of the first page, by their numbers of threads or ranks, and how far apart ends of intervals may be.
-_ROWS_ALONE, _ROWS_BESIDE, _ROWS_OF_MPI, _NARROW = (2, 4, 8), 8, (4, 16), 1.5
+#: Rows of the first page, by their numbers of threads or ranks.
+_ROWS_ALONE, _ROWS_BESIDE, _ROWS_OF_MPI = (2, 4, 8), 8, (4, 16)
 _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")
 _ALONE = (pl.col("bench") == "threads") & (pl.col("neighbours") == "alone")
 
@@ -169,7 +169,8 @@ def _today(row: Mapping[str, Any]) -> str:
         return ""
     if row["barrier"] == row["today_is"]:
         return "1"
-    ends = _between(row["today_low"], row["today_high"], tables.times_text)
+    few = f" ({tables.few_text(row['launches'])})"
+    ends = _between(row["today_low"], row["today_high"], tables.times_text) or few
     return f"{tables.times_text(row['today'])}{ends}{_tie(row)}"
 
 
@@ -181,6 +182,10 @@ def _fastest(row: Mapping[str, Any]) -> str:
 def _tie(row: Mapping[str, Any]) -> str:
     low, high = row["today_low"], row["today_high"]
     return ", tie" if low is not None and low <= 1 <= high else ""
+
+
+def _tied(ratio: Interval) -> str:
+    return ", tie" if ratio.low is not None and ratio.high is not None and ratio.low <= 1 <= ratio.high else ""
 
 
 def _us(us: float) -> str:
@@ -213,15 +218,15 @@ def _behind(stored: Samples) -> str:
     for rows in times.situations(stored):
         ours = next((row for row in rows if row["barrier"] == today.OURS), None)
         if ours and ours["where"] == "free" and ours is not rows[0]:
-            ratio = tables.times_text(ours["fastest"]) + (", a tie" if ours["verdict"] == "tie" else "")
+            ratio = tables.times_text(ours["fastest"]) + (", a tie" if ours["verdict"] in ("tie", "?") else "")
             parts.append(f"`{rows[0]['barrier']}` with {ours['ranks']} ({ratio})")
     sentence = "Free threads that are alone have faster barriers than"
     return f"{sentence} `{today.OURS}`, which takes so many times as long: {', '.join(parts)}." if parts else ""
 
 
 def _summary(stored: Samples, by_bench: Mapping[str, Samples]) -> str:
-    """The table of the first page; a ratio whose interval's ends differ by more than half is left out."""
-    pairs = [pair for pair in _pairs(stored, by_bench) if _sure(pair.times)]
+    """The table of the first page."""
+    pairs = list(_pairs(stored, by_bench))
     if not pairs:
         return _NOTHING
     cells = (
@@ -229,15 +234,12 @@ def _summary(stored: Samples, by_bench: Mapping[str, Samples]) -> str:
             pair.where,
             f"`{pair.today}` {time_text(pair.today_ns)}",
             f"`{pair.ours}` {time_text(pair.ours_ns)}",
-            f"{tables.times_text(pair.times.value)} ({tables.interval_text(pair.times)})",
+            f"{tables.times_text(pair.times.value)} ({tables.interval_text(pair.times)}{_tied(pair.times)})",
+            str(pair.times.count),
         ]
         for pair in pairs
     )
-    return tables.markdown_table(["", "today", "tollbar", "times"], cells)
-
-
-def _sure(ratio: Interval) -> bool:
-    return ratio.low is not None and ratio.high is not None and ratio.high < _NARROW * ratio.low
+    return tables.markdown_table(["", "today", "tollbar", "times", "n"], cells)
 
 
 def _pairs(stored: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
@@ -245,14 +247,15 @@ def _pairs(stored: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
     for rows in times.situations(by_bench["threads"]):
         if rows[0]["where"] == "free" and rows[0]["ranks"] in _ROWS_ALONE:
             yield from _pair(rows, f"{rows[0]['ranks']} threads", [today.OURS])
+    gathered = beside.gather(stored)
     cells = {
         (place.ranks, place.placement, place.work): measured
-        for place, measured in beside.gather(stored).items()
+        for place, measured in gathered.items()
         if place.neighbours == "1 neighbour"
     }
     peer = today.TODAY[0]
     measured = cells.get((_ROWS_BESIDE, "free", "0 µs"))
-    ratio = beside.ratios_of_means(stored, peer, today.OURS, "free")
+    ratio = beside.ratios(gathered, peer, today.OURS, "free")
     if measured and _ROWS_BESIDE in ratio:
         known = [beside.turn_ns(measured, label) for label in (peer, today.OURS)]
         where = f"{_ROWS_BESIDE} threads beside a busy neighbour"
@@ -266,14 +269,15 @@ def _pairs(stored: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
 
 
 def _pair(rows: Sequence[Mapping[str, Any]], where: str, names: Sequence[str]) -> Iterator[Pair]:
-    """The fastest barrier of those names, against what users have today."""
-    ours = next((row for row in rows if row["barrier"] in names and row["today_low"]), None)
+    """The first barrier of those names that was measured, against what users have today."""
+    known = {row["barrier"]: row for row in rows if row["today"]}
+    ours = next((known[name] for name in names if name in known), None)
     if ours is None:
         return
     base = next(row for row in rows if row["barrier"] == ours["today_is"])
-    value, low, high = (1 / ours[f"today{end}"] for end in ("", "_high", "_low"))
+    value, low, high = (ours[f"today{end}"] and 1 / ours[f"today{end}"] for end in ("", "_high", "_low"))
     times_ns = [1e3 * row["period_us"] for row in (base, ours)]
-    ratio = Interval(value, low, high, ours["launches"])
+    ratio = Interval(value, low, high, min(row["launches"] for row in (base, ours)))
     yield Pair(where, base["barrier"], times_ns[0], ours["barrier"], times_ns[1], ratio)
 
 

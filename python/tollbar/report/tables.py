@@ -32,16 +32,17 @@ def times_text(value: float | None) -> str:
 
 
 def interval_text(ratio: statistics.Interval | None) -> str:
-    if ratio is None or ratio.low is None or ratio.high is None:
+    """The ends of its interval; of too few launches their number, as an interval cannot be had."""
+    if ratio is None:
         return ""
+    if ratio.low is None or ratio.high is None:
+        return few_text(ratio.count)
     return f"{times_text(ratio.low)} to {times_text(ratio.high)}"
 
 
-def wild(ratio: statistics.Interval | None) -> bool:
-    """True for an interval that spans 1 by orders of magnitude: its ratio says nothing."""
-    if ratio is None or ratio.low is None or ratio.high is None:
-        return False
-    return ratio.low <= 0.1 and ratio.high >= 10
+def few_text(launches: int) -> str:
+    """The words in place of an interval."""
+    return f"n = {launches}, no interval"
 
 
 def apart(samples: Samples) -> list[dict[str, Any]]:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first screen of the report: what users have today against tollbar, in a chart and a sentence each.
 
-Charts, sentences and advice come from the same loop periods and the same ratios, so they agree. A ratio stands in a
-sentence with its interval; where the ends of that differ by a factor of two or more the sentence is not made.
+Charts, sentences and advice come from the same loop periods and the same ratios, so they agree. Each ratio that was
+measured stands in a sentence with its interval, however wide; with fewer than six launches it has none and says so.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import SITUATION, medians, ratio, summary
 from tollbar.report.figures import Axis, Figure, Line
-from tollbar.report.tables import times_text
+from tollbar.report.tables import interval_text, times_text
 
 OURS = "tollbar::barrier"
 #: The standard's barrier first: the sentence is about it where it was measured.
@@ -61,11 +60,9 @@ class Advice:
 
 def ratio_text(ratio: Interval) -> Markup:
     """A ratio and its interval, in words."""
-    assert ratio.low is not None, "a ratio that is stated has an interval"
-    assert ratio.high is not None, "a ratio that is stated has an interval"
     value = Markup("<strong>{} \u00d7</strong>").format(times_text(ratio.value))
-    tie = ", a tie" if ratio.low <= 1 <= ratio.high else ""
-    return value + f" ({times_text(ratio.low)} to {times_text(ratio.high)}{tie})"
+    tie = ", a tie" if ratio.low is not None and ratio.high is not None and ratio.low <= 1 <= ratio.high else ""
+    return value + f" ({interval_text(ratio)}{tie})"
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,6 @@ class First:
     mpis: Sequence[Markup]  #: a sentence for each MPI; the first one's is the panel's
     beside: Markup | None  #: beside a neighbour; None where nothing was measured there
     advice: Sequence[Advice]
-    left_out: int  #: ratios that are not known well enough to be stated
 
     @property
     def answer(self) -> list[str]:
@@ -94,18 +90,15 @@ def first(
     threads, processes = _alone(of_threads), _alone(of_mpi or of_threads)
     users = threads.filter(pl.col("candidate").is_in([OURS, *TODAY]))
     calls = processes.filter(pl.col("candidate").is_in([MPI_OWN, MPI_BESIDE, *DOORS]))
-    all_ratios = _ratios(of_threads, threads, OURS)
-    all_doors = _door_ratios(of_mpi, calls) if of_mpi else {door: {} for door in DOORS}
-    ratios, doors = _narrow(all_ratios), {door: _narrow(of_door) for door, of_door in all_doors.items()}
-    compared = [key for key, ratio in all_ratios.items() if key[-1] in TODAY and not ratio.narrow]
-    panels = [Panel(name, _over_threads(users, name), _of_threads(all_ratios, name)) for name in _by_launches(users)]
+    ratios = _ratios(of_threads, threads, OURS)
+    doors = _door_ratios(of_mpi, calls) if of_mpi else {door: {} for door in DOORS}
+    panels = [Panel(name, _over_threads(users, name), _of_threads(ratios, name)) for name in _by_launches(users)]
     mpi, of_mpis = None, []
     if of_mpi and not calls.is_empty():
-        of_mpis = _of_mpis(all_doors)
+        of_mpis = _of_mpis(doors)
         mpi = Panel("mpi", _over_mpis(calls), of_mpis[0])
-    dropped = sum(len(all_doors[door]) - len(doors[door]) for door in DOORS)
     beside = _beside(beside_others) if beside_others else None
-    return First(panels, mpi, of_mpis, beside, _advice(ratios, doors, choices), len(compared) + dropped)
+    return First(panels, mpi, of_mpis, beside, _advice(ratios, doors, choices))
 
 
 def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choice]) -> list[Advice]:
@@ -123,10 +116,6 @@ def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choic
         use = Markup("{}, the program started by {}").format(_code(MPI_OWN), _code("tollbar run"))
         made.append(Advice("MPI", use, Markup("; ").join(by_mpi) + "."))
     return made
-
-
-def _narrow(ratios: Ratios) -> Ratios:
-    return {key: ratio for key, ratio in ratios.items() if ratio.narrow}
 
 
 def _alone(samples: Samples) -> pl.DataFrame:
@@ -225,58 +214,41 @@ def _some(places: pl.DataFrame, most: int, usable: int) -> pl.DataFrame:
 
 
 def _of_threads(ratios: Ratios, placement: str) -> Markup:
-    """The first peer that was measured, at each number of threads; pinned where only that is known well enough."""
+    """The first peer that was measured, at each number of threads."""
     first = next((name for name in TODAY if any(key[1] == placement and key[-1] == name for key in ratios)), None)
     if first is None:
         return Markup("Nothing was measured that could be compared with {}.").format(_code(OURS))
     subject, than = Markup("a loop over {}").format(_code(first)), Markup("as long as one over {}").format(_code(OURS))
-    known, pinned = (
-        {key[2]: ratio for key, ratio in ratios.items() if key[1] == where and key[-1] == first}
-        for where in (placement, "pinned")
-    )
-    if not any(ratio.narrow for ratio in known.values()) and pinned:
-        return _said(pinned, "pinned threads", subject, than)
-    return _said(known, "threads", subject, than, pinned)
+    known = {key[2]: ratio for key, ratio in ratios.items() if key[1] == placement and key[-1] == first}
+    return _said(known, "threads", subject, than)
 
 
 def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
-    """Each MPI at each number of ranks, by the door that is faster in the mean."""
+    """Each MPI at each number of ranks, by the first door of DOORS that was measured."""
     sentences = []
     for over, door in _doors(doors).items():
         known = {key[2]: ratio for key, ratio in doors[door].items() if key[0] == over}
         subject = Markup("{} of {}").format(_code(MPI_OWN), over)
         sentences.append(_said(known, "ranks", subject, f"as long as with {DOORS[door]}"))
-    lacks = Markup("{} was not measured often enough to be compared with tollbar behind it.")
+    lacks = Markup("{} was never measured together with tollbar behind it.")
     return sentences or [lacks.format(_code(MPI_OWN))]
 
 
 def _beside(samples: Samples) -> Markup | None:
     """The standard's barrier beside a busy neighbour, where threads move and do nothing else."""
     for placement in _PLACEMENTS:
-        if known := beside.ratios_of_means(samples, TODAY[0], OURS, placement):
+        if known := beside.ratios(beside.gather(samples), TODAY[0], OURS, placement):
             subject = Markup("beside a busy neighbour a turn of {}").format(_code(TODAY[0]))
-            than = Markup("as long as one of {}, in the mean").format(_code(OURS))
+            than = Markup("as long as one of {}").format(_code(OURS))
             return _said(known, "threads", subject, than)
     return None
 
 
-def _said(
-    known: Mapping[int, Interval], what: str, subject: Markup, than: str, pinned: Mapping[int, Interval] | None = None
-) -> Markup:
-    """The ratio at some numbers of participants, or that of `pinned` ones, and where neither is known well enough."""
+def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) -> Markup:
+    """The ratio at some numbers of participants."""
     shown = sorted(known.keys() & set(_IN_SENTENCES)) or sorted(known)[:3]
-    sure = [count for count in shown if known[count].narrow]
-    wide = [count for count in shown if count not in sure]
-    if not sure:
-        return Markup("With {} {} {} was not measured often enough to be compared.").format(_and(wide), what, subject)
-    ratios = _and([ratio_text(known[count]) for count in sure])
-    sentence = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
-    sentence += Markup(" {}").format(than)
-    certain = {count: ratio for count, ratio in (pinned or {}).items() if count in wide and ratio.narrow}
-    if certain:
-        sentence += Markup("; with {} pinned {}").format(_and(list(certain)), _and(map(ratio_text, certain.values())))
-    unknown = [count for count in wide if count not in certain]
-    return sentence + (Markup("; with {} it is not known well enough.").format(_and(unknown)) if unknown else ".")
+    ratios = _and([ratio_text(known[count]) for count in shown])
+    return Markup("With {} {} {} takes {} {}.").format(_and(shown), what, subject, ratios, than)
 
 
 def _and(parts: Iterable[object]) -> Markup:
@@ -286,17 +258,13 @@ def _and(parts: Iterable[object]) -> Markup:
 
 
 def _doors(doors: Mapping[str, Ratios]) -> dict[str, str]:
-    """The door of each MPI that is the most times faster in the mean over its places."""
-    best = {}
-    for over in sorted({key[0] for ratios in doors.values() for key in ratios}):
-        mine = {door: [r for key, r in ratios.items() if key[0] == over] for door, ratios in doors.items()}
-        means = {d: sum(math.log(r.value) for r in of_door) / len(of_door) for d, of_door in mine.items() if of_door}
-        best[over] = max(means, key=means.__getitem__)
-    return best
+    """The first door of DOORS that was measured with each MPI: the fastest one would be chosen by what it claims."""
+    overs = sorted({key[0] for ratios in doors.values() for key in ratios})
+    return {over: next(door for door in DOORS if any(key[0] == over for key in doors[door])) for over in overs}
 
 
 def _best_doors(doors: Mapping[str, Ratios]) -> list[Markup]:
-    """The better door of each MPI, and where it is not faster."""
+    """The door of each MPI, and where it is not faster."""
     return [
         Markup("{}, {}: {}").format(
             over, DOORS[door], _summary({key: ratio for key, ratio in doors[door].items() if key[0] == over}, "ranks")

@@ -43,6 +43,16 @@ def test_a_bootstrap_of_the_median_of_three_launches_is_found_out():
     assert statistics.order(count, 1 - statistics.LEVEL) is None
 
 
+def test_printing_an_interval_because_it_is_narrow_is_found_out():
+    """The former rule of pages: what is stated is narrower than a factor of two, as launches of one mode are."""
+    law, count = laws.ratios(laws.two_modes), 6
+    logs = np.sort(law(np.random.default_rng(1), 20_000, count), axis=1)
+    low, high = logs[:, statistics.order(count, 0.05)], logs[:, -1 - statistics.order(count, 0.05)]
+    stated = high - low < np.log(2)
+    target = np.median(law(np.random.default_rng(2), 1, 200_000))
+    assert 0 < np.mean((low <= target) & (target <= high), where=stated) < LEAST
+
+
 def test_positions_are_those_of_the_interval():
     for count in laws.COUNTS:
         found = statistics.median_interval(range(count))
