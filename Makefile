@@ -65,7 +65,7 @@ lint: setup  ## check format, lint, types and layers
 
 clean:  ## remove what was built; .venv and the results stay
 	@for folder in dev release tsan asan wheel test setup; do rm -rf build/$$folder; done
-	@rm -f python/tollbar/_native*.so
+	@rm -f python/tollbar/_native*.so lab/python/tollbar_lab/_native*.so
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{ printf "make %-11s%s\n", $$1, $$2 }'

@@ -59,13 +59,13 @@ function(tollbar_targets_below variable folder)
     set(${variable} ${targets} PARENT_SCOPE)
 endfunction()
 
-# tollbar_apart(folder [target ...]): an error when a target from outside the folder links, compiles or includes what lies
-# in it; those named may. To be called last of all.
+# tollbar_apart(folder): an error when a target from outside the folder links, compiles or includes what lies in it. To
+# be called last of all.
 function(tollbar_apart folder)
     set(path ${PROJECT_SOURCE_DIR}/${folder})
     tollbar_targets_below(inside ${path})
     tollbar_targets_below(outside ${PROJECT_SOURCE_DIR})
-    list(REMOVE_ITEM outside ${inside} ${ARGN})
+    list(REMOVE_ITEM outside ${inside})
     foreach(target IN LISTS outside)
         set(uses "")
         foreach(property IN ITEMS SOURCES LINK_LIBRARIES INTERFACE_LINK_LIBRARIES INCLUDE_DIRECTORIES

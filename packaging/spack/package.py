@@ -57,9 +57,11 @@ class Tollbar(CMakePackage):
     def install_module(self):
         module = join_path(python_platlib, "tollbar")
         install_tree("python/tollbar", module)
-        install_tree("lab/python/tollbar_lab", join_path(python_platlib, "tollbar_lab"))
-        for file in find(self.build_directory, ["_native*.so", "_native.pyi"]):
-            install(file, module)
+        laboratory = join_path(python_platlib, "tollbar_lab")
+        install_tree("lab/python/tollbar_lab", laboratory)
+        for folder, package in (("python/native", module), ("lab/native", laboratory)):
+            for file in find(join_path(self.build_directory, folder), ["_native*.so", "_native.pyi"], recursive=False):
+                install(file, package)
         symlink(self.prefix.libexec.tollbar, join_path(module, "libexec"))
         symlink(find_libraries("libtollbar", self.prefix, recursive=True).directories[0], join_path(module, "lib"))
         install("python/command/tollbar", join_path(self.prefix.bin, "tollbar"))

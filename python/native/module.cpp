@@ -3,6 +3,7 @@
 
 #include "ending.hpp"
 #include "parts.hpp"
+#include "public_names.hpp"
 #include "sending.hpp"
 
 #include "analysis/draw.hpp"
@@ -319,14 +320,6 @@ void bind_price(nb::module_& m) {
           "The plan in GOAL, the input language of LogGOPSim; roles are the ranks after the plan's own.");
 }
 
-/// The names that users find in the module so far.
-nb::list public_names(const nb::module_& m) {
-    nb::list names;
-    for (nb::handle name : nb::borrow<nb::dict>(m.attr("__dict__")).keys())
-        if (nb::cast<std::string_view>(name).front() != '_') names.append(name);
-    return names;
-}
-
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -340,12 +333,9 @@ NB_MODULE(_native, m) {
     bind_plans(m);
     bind_verify(m);
     bind_price(m);
-    bind_logp(m);
     bind_group(m);
-    bind_scheduler(m);
-    bind_cores(m);
-    bind_nic(m);
-    m.attr("__all__") = public_names(m);  // what follows is for the package alone
+    bind_workload(m);
+    m.attr("__all__") = python::public_names(m);  // what follows is for the package alone
     bind_barrier(m);
     bind_environment(m);
     bind_tuning(m);

@@ -4,11 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
-void bind_logp(nanobind::module_& m);         ///< LogP parameters
 void bind_group(nanobind::module_& m);        ///< groups of ranks, each with a participant a thread
-void bind_scheduler(nanobind::module_& m);    ///< the simulator of schedulers
-void bind_cores(nanobind::module_& m);        ///< the simulator of caches
-void bind_nic(nanobind::module_& m);          ///< the simulator of NICs
+void bind_workload(nanobind::module_& m);     ///< what measuring programs compute and measure
 void bind_barrier(nanobind::module_& m);      ///< what the Python classes of barriers are made of
 void bind_environment(nanobind::module_& m);  ///< the table of variables, and where files lie
 void bind_tuning(nanobind::module_& m);       ///< the tuning file

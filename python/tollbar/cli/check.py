@@ -202,7 +202,7 @@ def _ranks(text: str) -> list[range]:
     return ranges
 
 
-_PUBLISHED = tollbar.cores_published if tollbar.native_problem is None else ()
+_PUBLISHED = tollbar.published_barriers if tollbar.native_problem is None else ()
 
 WAYS = {
     way.name: way

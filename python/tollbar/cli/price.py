@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from typing import Any
 
 import tollbar
-from tollbar import CoresMachine, LogP, laboratory
+from tollbar import LogP, laboratory
 from tollbar.cli import arguments
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress, track
@@ -74,7 +75,7 @@ def _columns() -> str:
     return f"on a machine, {describe_columns(MachineCost)}\n\n--crossover, {describe_columns(crossovers.Stretch)}"
 
 
-def _costs(text: str) -> LogP | CoresMachine:
+def _costs(text: str) -> Any:
     """LogP parameters, a transport whose newest measurement is taken, or a machine and its caches."""
     if "," not in text and text.partition(":")[0] not in arguments.MEASURED:
         try:
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> Table:
     cases = [(spelling, ranks) for ranks in arguments.sizes(args.ranks) for spelling in plans]
     rows = [_cost(spelling, ranks, args) for spelling, ranks in track(cases, "pricing")]
     rows.sort(key=lambda row: (row.ranks, _us(row)))
-    on_machine = isinstance(args.logp, CoresMachine)
+    on_machine = not isinstance(args.logp, LogP)
     return Table(rows, notes=["computed, not measured: levels may be off by a factor of 2"] if on_machine else [])
 
 
@@ -118,7 +119,7 @@ def _cost(spelling: str, ranks: int, args: argparse.Namespace) -> Cost:
 def _crossovers(args: argparse.Namespace) -> Table:
     from tollbar.cli import crossovers
 
-    if isinstance(args.logp, CoresMachine):
+    if not isinstance(args.logp, LogP):
         raise WrongUse("--crossover compares under L,o,g; a machine has other ones for each number of ranks")
     if len(args.ranks) != 1 or len(args.ranks[0]) < 2:
         raise WrongUse("--crossover looks for changes over one range of sizes: --ranks A..B, such as 2..1000000")

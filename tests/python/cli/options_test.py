@@ -14,7 +14,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-import tollbar as library
+import tollbar_lab
 from tollbar import children
 from tollbar.cli import build_parser
 from tollbar.data import tuning
@@ -163,7 +163,7 @@ def started(monkeypatch, tmp_path):
         (noise, "look", lambda: None),
         (noise, "since", lambda seen: []),
         (noise, "before", lambda seen: []),
-        (cores_measured, "measure", lambda: argparse.Namespace(rows=[], machine=library.cores_machine("icelake"))),
+        (cores_measured, "measure", lambda: argparse.Namespace(rows=[], machine=tollbar_lab.cores_machine("icelake"))),
         (passes, "measure", lambda work, notes, within, _: ends(
             "bench", work.kind, work.request, tuple(map(work.say, work.situations)), within)),
         (logp, "measure", lambda transport, request, *_: ends("logp", transport, request, _[0])),

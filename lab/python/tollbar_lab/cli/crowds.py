@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
+
+import tollbar_lab
 
 BARRIERS = ("centralized", "tree", "combination")
 WAITINGS = ("spin", "smart", "naive")
@@ -30,7 +31,7 @@ _EVENT: dict[str, arguments.Reader] = {"thread": _ANY, "event": arguments.one_of
 class Described:
     """An application and how it was described."""
 
-    application: tollbar.SchedulerApplication
+    application: tollbar_lab.SchedulerApplication
     barrier: str
     waiting: str
     placement: str
@@ -139,7 +140,7 @@ def _application(given: Mapping[str, Any], profile: Profile) -> Described:
     waiting, _, yields = given["waiting"].partition(":")
     where, processor_of = given["placement"]
     compute_us, variation = given["compute"]
-    application = tollbar.SchedulerApplication(
+    application = tollbar_lab.SchedulerApplication(
         threads=given["ranks"],
         compute_us=compute_us,
         variation=variation,

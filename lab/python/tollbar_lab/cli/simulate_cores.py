@@ -12,17 +12,18 @@ import dataclasses
 import itertools
 from dataclasses import dataclass
 
-import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, verb
 
+import tollbar_lab
+
 PLACEMENTS = ("compact", "spread", "shuffled")
 _SIZES = [range(size, size + 1) for size in (2, 4, 8, 16, 32, 64, 128)]
 _EPISODES = 40  # that count, after 8 that do not
 _SEED = 1
-_KNOWN = ("tollbar::barrier", "one-word", "auto", *tollbar.cores_peers, *tollbar.cores_published)
+_KNOWN = ("tollbar::barrier", "one-word", "auto", *tollbar_lab.cores_peers, *tollbar_lab.cores_published)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "--machine",
         default="epyc",
         metavar="NAME|FILE",
-        help=f"{', '.join(tollbar.cores_machines)}, or a measured one (default: epyc)",
+        help=f"{', '.join(tollbar_lab.cores_machines)}, or a measured one (default: epyc)",
     )
     parser.add_argument(
         "--placement",
@@ -94,10 +95,10 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _simulated(
-    barrier: str, size: int, machine: tollbar.CoresMachine, placement: str, spread_us: float, done: str
+    barrier: str, size: int, machine: tollbar_lab.CoresMachine, placement: str, spread_us: float, done: str
 ) -> Simulated:
     try:
-        outcome = tollbar.simulate_cores(
+        outcome = tollbar_lab.simulate_cores(
             barrier, size, machine=machine, placement=placement, episodes=_EPISODES, spread_us=spread_us, seed=_SEED
         )
     except KeyboardInterrupt:

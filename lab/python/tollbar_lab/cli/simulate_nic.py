@@ -18,6 +18,8 @@ from tollbar.cli.errors import Interrupted
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, verb
 
+import tollbar_lab
+
 _PARTS = ("send", "sdma", "xmit", "network", "recv", "rdma", "hrecv")
 _DRAWN_LOOPS = 1000
 _SEED = 1
@@ -63,9 +65,9 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--card",
         type=_cards,
-        default=dict.fromkeys(tollbar.nic_presets()),
+        default=dict.fromkeys(tollbar_lab.nic_presets()),
         metavar="CARD,...",
-        help=f"{', '.join(tollbar.nic_presets())} (default: both), or your own: PART=US,... of "
+        help=f"{', '.join(tollbar_lab.nic_presets())} (default: both), or your own: PART=US,... of "
         f"{', '.join(_PARTS)}, each 0 unless it is named",
     )
     parser.add_argument(
@@ -74,24 +76,24 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         default=(Work(),),
         metavar="US[~S],...",
         help="computing before each barrier, S: varying by this share; or the paper's applications "
-        f"{', '.join(tollbar.nic_applications())}, which vary by 0.1 unless ~S says else",
+        f"{', '.join(tollbar_lab.nic_applications())}, which vary by 0.1 unless ~S says else",
     )
 
 
-def _cards(text: str) -> dict[str, tollbar.NicParts | None]:
+def _cards(text: str) -> dict[str, tollbar_lab.NicParts | None]:
     """Presets by their names, or one card by its parts."""
     if "=" not in text:
-        return dict.fromkeys(arguments.listed(arguments.one_of(tollbar.nic_presets()))(text))
+        return dict.fromkeys(arguments.listed(arguments.one_of(tollbar_lab.nic_presets()))(text))
     given = arguments.pairs(dict.fromkeys(_PARTS, arguments.microseconds))(text)
     try:
-        return {"parts": tollbar.NicParts(**{f"{part}_us": us for part, us in given.items()})}
+        return {"parts": tollbar_lab.NicParts(**{f"{part}_us": us for part, us in given.items()})}
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _work(text: str) -> Work:
     name, varies, share = text.partition("~")
-    if name not in tollbar.nic_applications():
+    if name not in tollbar_lab.nic_applications():
         us, variation = arguments.computing(text)
         return Work((us,), variation)
     times, usual = tollbar.parse_workload(name)
@@ -109,8 +111,10 @@ def run(args: argparse.Namespace) -> Table:
     return Table(rows)
 
 
-def _compare(plan: tollbar.Plan, name: str, parts: tollbar.NicParts | None, work: Work, watch: _Watch) -> Comparison:
-    card = parts or tollbar.nic_parts(name)
+def _compare(
+    plan: tollbar.Plan, name: str, parts: tollbar_lab.NicParts | None, work: Work, watch: _Watch
+) -> Comparison:
+    card = parts or tollbar_lab.nic_parts(name)
     host_us = _loop_us(plan, "host", card, work, watch)
     nic_us = _loop_us(plan, "nic", card, work, watch)
     computed = work.sum_us or None
@@ -118,7 +122,7 @@ def _compare(plan: tollbar.Plan, name: str, parts: tollbar.NicParts | None, work
         plan=plan.name,
         card=name,
         nodes=plan.ranks,
-        steps=tollbar.nic_steps(plan)[0],
+        steps=tollbar_lab.nic_steps(plan)[0],
         application=work.application,
         compute_us=computed,
         variation=work.variation if computed else None,
@@ -132,11 +136,11 @@ def _compare(plan: tollbar.Plan, name: str, parts: tollbar.NicParts | None, work
 
 
 def _loop_us(
-    plan: tollbar.Plan, where: Literal["host", "nic"], card: tollbar.NicParts, work: Work, watch: _Watch
+    plan: tollbar.Plan, where: Literal["host", "nic"], card: tollbar_lab.NicParts, work: Work, watch: _Watch
 ) -> float:
     loops = _DRAWN_LOOPS if work.variation else 1
     try:
-        outcome = tollbar.simulate_nic(
+        outcome = tollbar_lab.simulate_nic(
             plan, where, card, compute_us=work.compute_us, variation=work.variation, runs=loops, seed=_SEED, watch=watch
         )
     except KeyboardInterrupt:

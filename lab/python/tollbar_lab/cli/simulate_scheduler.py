@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-import tollbar
 from tollbar.cli import arguments, output
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
 
+import tollbar_lab
 from tollbar_lab.cli import crowds
 from tollbar_lab.models import quanta
 
@@ -209,7 +209,7 @@ class _Window(TypedDict, total=False):
 
 def _simulate(
     run: Run, args: argparse.Namespace, progress: Progress, which: str, **window: Unpack[_Window]
-) -> tollbar.SchedulerOutcome:
+) -> tollbar_lab.SchedulerOutcome:
     progress_text = "it had just begun"
     share = 0.0
 
@@ -220,7 +220,7 @@ def _simulate(
         share = passed / total
 
     try:
-        outcome = tollbar.simulate_scheduler(
+        outcome = tollbar_lab.simulate_scheduler(
             [application.application for application in run.applications],
             processors=run.processors,
             kernel=args.kernel.name,
@@ -237,7 +237,7 @@ def _simulate(
     return outcome
 
 
-def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace) -> list[Crowd]:
+def _rows(run: Run, outcome: tollbar_lab.SchedulerOutcome, args: argparse.Namespace) -> list[Crowd]:
     barriers = sum(completion.barriers for completion in outcome.applications)
     everything = run.processors * outcome.completed_us or 1.0
     alone = len(run.applications) == 1 and args.neighbours == 0
@@ -277,7 +277,7 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
     ]
 
 
-def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) -> float | None:
+def _overhead_pct(completion: tollbar_lab.SchedulerCompletion, barrier_us: float) -> float | None:
     """Over its most loaded processor, each of whose threads pays for its barrier."""
     floor_us = completion.floor_us / completion.barriers + completion.most_threads * barrier_us
     return 100 * ((completion.per_barrier_us + barrier_us) / floor_us - 1) if floor_us else None
@@ -285,7 +285,7 @@ def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) ->
 
 def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
     """All of a short run, else its beginning."""
-    from tollbar.report import lanes
+    from tollbar_lab.papers import lanes
 
     with Progress("drawing", total=1) as progress:
         last_us = max(row.completed_us for row in rows)
@@ -315,5 +315,5 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
 
 def _history(
     run: Run, args: argparse.Namespace, progress: Progress, until_us: float, most: int
-) -> tollbar.SchedulerOutcome:
+) -> tollbar_lab.SchedulerOutcome:
     return _simulate(run, args, progress, "the picture's run", from_us=0.0, until_us=until_us, most_spans=most)

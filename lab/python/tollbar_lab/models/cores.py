@@ -2,7 +2,7 @@
 """Machines whose caches are simulated: built in, or measured with `tollbar bench cores` and stored.
 
 A file is JSON: `"tollbar": "cores 1"`, a name, [cluster, socket] of each core, the numbers of
-tollbar.CoresMachine, and under "measured" what they were taken from.
+tollbar_lab.CoresMachine, and under "measured" what they were taken from.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from typing import Any
 import tollbar
 from tollbar import InvalidArgument
 
+import tollbar_lab
+
 #: The first line of a file says what it is.
 FORMAT = "cores 1"
 
 #: Barriers that ask for no parameter: ours, then what users have today.
 CANDIDATES = (
     "tollbar::barrier", "auto", "turnstile", "dissemination", "pairwise", "mcs", "tournament", "combining",
-    "combination", *(tollbar.cores_peers if tollbar.native_problem is None else ()),
+    "combination", *(tollbar_lab.cores_peers if tollbar.native_problem is None else ()),
 )  # fmt: skip
 
 
@@ -31,13 +33,13 @@ CANDIDATES = (
 LEAST_BUSY = 0.2
 
 
-def machine(spelling: str) -> tollbar.CoresMachine:
+def machine(spelling: str) -> tollbar_lab.CoresMachine:
     """A machine that is built in, or one from a file. Raises InvalidArgument that says what there is."""
-    if spelling in tollbar.cores_machines:
-        return tollbar.cores_machine(spelling)
+    if spelling in tollbar_lab.cores_machines:
+        return tollbar_lab.cores_machine(spelling)
     path = Path(spelling)
     if not path.is_file():
-        known = ", ".join(tollbar.cores_machines)
+        known = ", ".join(tollbar_lab.cores_machines)
         raise InvalidArgument(f"there is no machine and no file '{spelling}'; there are {known}")
     try:
         return from_json(json.loads(path.read_text(encoding="utf-8")))
@@ -45,10 +47,10 @@ def machine(spelling: str) -> tollbar.CoresMachine:
         raise InvalidArgument(f"{path} is no machine of `tollbar bench cores`: {error}") from None
 
 
-def from_json(data: Mapping[str, Any]) -> tollbar.CoresMachine:
+def from_json(data: Mapping[str, Any]) -> tollbar_lab.CoresMachine:
     if data.get("tollbar") != FORMAT:
         raise InvalidArgument(f'it does not say "tollbar": "{FORMAT}"')
-    return tollbar.cores_machine("mesh").changed(
+    return tollbar_lab.cores_machine("mesh").changed(
         name=str(data["name"]),
         cores=[(int(cluster), int(socket)) for cluster, socket in data["cores"]],
         numbers={str(key): float(value) for key, value in data["numbers"].items()},
@@ -56,7 +58,7 @@ def from_json(data: Mapping[str, Any]) -> tollbar.CoresMachine:
     )
 
 
-def to_json(machine: tollbar.CoresMachine, measured: Mapping[str, Any]) -> dict[str, Any]:
+def to_json(machine: tollbar_lab.CoresMachine, measured: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "tollbar": FORMAT,
         "name": machine.name,
@@ -67,27 +69,27 @@ def to_json(machine: tollbar.CoresMachine, measured: Mapping[str, Any]) -> dict[
     }
 
 
-def line_ns_for(machine: tollbar.CoresMachine, key: str, pair: tuple[int, int], one_way_ns: float) -> float:
+def line_ns_for(machine: tollbar_lab.CoresMachine, key: str, pair: tuple[int, int], one_way_ns: float) -> float:
     """The value of `key` with which a line takes `one_way_ns` between the pair of cores."""
     low, high = 0.5, 4 * one_way_ns
     for _ in range(40):
         middle = (low + high) / 2
         tried = machine.changed(numbers={key: middle})
-        low, high = (low, middle) if tollbar.cores_one_way_ns(tried, *pair) > one_way_ns else (middle, high)
+        low, high = (low, middle) if tollbar_lab.cores_one_way_ns(tried, *pair) > one_way_ns else (middle, high)
     return (low + high) / 2
 
 
-def busy_for(machine: tollbar.CoresMachine, threads: int, add_ns: float) -> float:
+def busy_for(machine: tollbar_lab.CoresMachine, threads: int, add_ns: float) -> float:
     """The part of a transfer in which the line is busy, so that contended additions take `add_ns`."""
     low, high = LEAST_BUSY, 1.0
     for _ in range(20):
         middle = (low + high) / 2
-        slower = tollbar.cores_contended_add_ns(machine.changed(numbers={"busy": middle}), threads) > add_ns
+        slower = tollbar_lab.cores_contended_add_ns(machine.changed(numbers={"busy": middle}), threads) > add_ns
         low, high = (low, middle) if slower else (middle, high)
     return (low + high) / 2
 
 
-def logp(machine: tollbar.CoresMachine, ranks: int, adding: int = 0) -> tollbar.LogP:
+def logp(machine: tollbar_lab.CoresMachine, ranks: int, adding: int = 0) -> tollbar.LogP:
     """The costs of a cache line between the farthest of the first `ranks` cores, in microseconds.
 
     g is an access to a line of one's own, or what an addition takes where `adding` cores add to one word at
@@ -96,8 +98,8 @@ def logp(machine: tollbar.CoresMachine, ranks: int, adding: int = 0) -> tollbar.
     if ranks > len(machine.cores):
         raise InvalidArgument(f"{machine.name} has {len(machine.cores)} cores, not {ranks}")
     own_ns = machine.numbers["add_ns"]
-    g_ns = tollbar.cores_contended_add_ns(machine, adding) if adding > 1 else own_ns
-    line_ns = tollbar.cores_one_way_ns(machine, 0, ranks - 1) if ranks > 1 else own_ns
+    g_ns = tollbar_lab.cores_contended_add_ns(machine, adding) if adding > 1 else own_ns
+    line_ns = tollbar_lab.cores_one_way_ns(machine, 0, ranks - 1) if ranks > 1 else own_ns
     return tollbar.LogP(L=max(line_ns - 2 * own_ns, 0) / 1000, o=own_ns / 1000, g=g_ns / 1000)
 
 

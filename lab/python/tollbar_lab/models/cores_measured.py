@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import tollbar
 from tollbar import InvalidArgument, children
 from tollbar.columns import column
 from tollbar.machine import facts, paths, topology
 from tollbar.machine.failure import Failure
 
+import tollbar_lab
 from tollbar_lab.models import cores
 
 _LIMIT_S = 120.0  #: for each measurement
@@ -33,7 +33,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Calibration:
-    machine: tollbar.CoresMachine
+    machine: tollbar_lab.CoresMachine
     rows: list[Compared]
 
 
@@ -62,7 +62,7 @@ def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> C
     if len(cpus) < 2:
         raise InvalidArgument("two cores are needed, and this process may use one")
     numbers = [cpu for cpu, _ in cpus]
-    machine = tollbar.cores_machine("mesh").changed(
+    machine = tollbar_lab.cores_machine("mesh").changed(
         name=facts.processor_model(),
         cores=[place for _, place in cpus][:256],
         numbers={"pause_ns": ask("pause", numbers[:1])},
@@ -82,14 +82,14 @@ def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> C
         machine = machine.changed(numbers={"busy": cores.busy_for(machine, together, add_ns)})
         for key, pair in pairs.items():  # they depend on each other a little
             machine = machine.changed(numbers={key: cores.line_ns_for(machine, key, pair, one_way[key])})
-        rows.append(Compared("add", together, add_ns, tollbar.cores_contended_add_ns(machine, together)))
+        rows.append(Compared("add", together, add_ns, tollbar_lab.cores_contended_add_ns(machine, together)))
     for key, pair in pairs.items():
-        simulated = tollbar.cores_one_way_ns(machine, *pair)
+        simulated = tollbar_lab.cores_one_way_ns(machine, *pair)
         rows.append(Compared(_DISTANCES[key], 2, one_way[key], simulated))
     for threads in (2, 4, 8, 16, 32, 64, 128):  # not fitted: what the model is worth here
         if threads <= len(numbers):
             measured = ask("lock", numbers[:threads])
-            rows.append(Compared("lock", threads, measured, tollbar.cores_polled_add_ns(machine, threads)))
+            rows.append(Compared("lock", threads, measured, tollbar_lab.cores_polled_add_ns(machine, threads)))
     return Calibration(machine, rows)
 
 

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-import tollbar
 from tollbar.data import places, statistics
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import rounds
+
+import tollbar_lab
 
 #: The model's barrier of the same shape; a plan is itself.
 _SHAPES = {
@@ -170,7 +171,7 @@ def _simulated(place: Situation, candidate: Candidate, compute_us: float, schedu
 @cache  # several candidates have one model
 def _simulate(place: Situation, model: Model, compute_us: float, quantum_us: float, switch_us: float) -> Simulated:
     """Medians over orders; a machine has one of them in each visit."""
-    program = tollbar.SchedulerApplication(
+    program = tollbar_lab.SchedulerApplication(
         threads=place.ranks,
         compute_us=compute_us,
         variation=place.variation,
@@ -180,7 +181,7 @@ def _simulate(place: Situation, model: Model, compute_us: float, quantum_us: flo
         order="shuffled",
     )
     outcomes = [
-        tollbar.simulate_scheduler(
+        tollbar_lab.simulate_scheduler(
             [program], processors=place.processors, quantum_us=quantum_us, switch_us=switch_us, seed=seed
         )
         for seed in range(_ORDERS)

@@ -13,6 +13,8 @@ import numpy as np
 import tollbar
 from scipy.optimize import nnls
 
+import tollbar_lab
+
 
 @dataclass(frozen=True)
 class Point:
@@ -31,10 +33,10 @@ class Fit:
     b_us: float
     sdma_us: float
 
-    def nic(self, times: float = 1.0) -> tollbar.NicParts:
+    def nic(self, times: float = 1.0) -> tollbar_lab.NicParts:
         """A NIC with these sums, so many times as slow; they are split evenly, which no latency shows."""
         a_us, b_us = times * self.a_us, times * self.b_us
-        return tollbar.NicParts(
+        return tollbar_lab.NicParts(
             send_us=a_us / 3,
             sdma_us=times * self.sdma_us,
             xmit_us=b_us / 2,
@@ -47,7 +49,7 @@ class Fit:
 
 def fit(points: Sequence[Point]) -> Fit:
     """The non-negative parameters with the least squares of relative errors."""
-    steps = [tollbar.nic_steps(tollbar.plan("pairwise", point.nodes))[0] for point in points]
+    steps = [tollbar_lab.nic_steps(tollbar.plan("pairwise", point.nodes))[0] for point in points]
     host = [[s / point.host_us] * 3 for s, point in zip(steps, points, strict=True)]
     nic = [[1 / point.nic_us, s / point.nic_us, 0] for s, point in zip(steps, points, strict=True)]
     parts_us, _ = nnls(np.array(host + nic), np.ones(2 * len(points)))

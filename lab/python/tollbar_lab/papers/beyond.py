@@ -15,6 +15,7 @@ import numpy as np
 import tollbar
 from tollbar.data.places import Measurements
 
+import tollbar_lab
 from tollbar_lab.papers import combined, stored
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, at, printed
 from tollbar_lab.papers.published import values_of
@@ -46,17 +47,17 @@ _THREADS_A_NODE = (2, 12)
 
 
 @cache
-def node() -> tollbar.CoresMachine:
+def node() -> tollbar_lab.CoresMachine:
     """The caches of a machine that is built in, with the cores of the paper's nodes."""
     places = [(socket, socket) for socket in range(_SOCKETS) for _ in range(_CORES)]
-    return tollbar.cores_machine(_LARGE).changed(name="two sockets of 12", cores=places)
+    return tollbar_lab.cores_machine(_LARGE).changed(name="two sockets of 12", cores=places)
 
 
 @cache
 def simulated_us(barrier: str, threads: int, *, large: bool = False) -> float:
     """A barrier on the caches of the paper's node, or of the large machine."""
-    machine = tollbar.cores_machine(_LARGE) if large else node()
-    return tollbar.simulate_cores(barrier, threads, machine=machine).barrier_us
+    machine = tollbar_lab.cores_machine(_LARGE) if large else node()
+    return tollbar_lab.simulate_cores(barrier, threads, machine=machine).barrier_us
 
 
 def maxima() -> list[int]:

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import tollbar
 
+import tollbar_lab
 from tollbar_lab.models import quanta, shmem_published
 from tollbar_lab.papers import beyond, logp, multiprogramming, nic, nic_work, one_machine, openmp_mpi, split_shmem
 from tollbar_lab.papers.exhibit import printed
@@ -122,7 +123,7 @@ def _logp() -> Iterator[_Row]:
     yield "4.2", "price of a combining tree below its formula, up to", "slightly", f"{100 * lower:.1f} %"
     three = 1 - _exact("dissemination:3", 64) / _exact("dissemination", 64)
     yield "4.4", "what is cheaper than dissemination, 64 nodes", "nothing", f"3-way, by {100 * three:.0f} %"
-    loop = 1 - tollbar.loop_period_us(tollbar.plan("central", 8), _SET_A) / _exact("central", 8)
+    loop = 1 - tollbar_lab.loop_period_us(tollbar.plan("central", 8), _SET_A) / _exact("central", 8)
     yield "4.1", "a barrier in a loop takes less, 8 nodes, central", "a constant", f"{100 * loop:.0f} %"
 
 
@@ -136,13 +137,13 @@ def _range(ends: tuple[float, float]) -> str:
 
 def _full(plan: str, ranks: int, costs: tollbar.LogP = _SET_A) -> float:
     """The paper's formula before it is simplified."""
-    form = tollbar.closed_form(tollbar.plan(plan, ranks), costs)
+    form = tollbar_lab.closed_form(tollbar.plan(plan, ranks), costs)
     return form.full_us if form else 0.0
 
 
 def _simplified(plan: str, ranks: int) -> float:
     """The simplified form with a gap above the overhead, against what it supposes."""
-    form = tollbar.closed_form(tollbar.plan(plan, ranks), _SET_B)
+    form = tollbar_lab.closed_form(tollbar.plan(plan, ranks), _SET_B)
     return form.simplified_us if form else 0.0
 
 
@@ -229,5 +230,5 @@ def _nic() -> Iterator[_Row]:
     factors = ", ".join(f"{factor:.2f}" for factor in nic_work.over_nodes("lanai7.2"))
     yield "4.5", f"lanai7.2: factor of {nic_work.SHORTEST} on {all_nodes} nodes", f"up to {claimed}", factors
     for name in nic_work.NODES:
-        low, high = tollbar.nic_part_ranges(name)["a"]
+        low, high = tollbar_lab.nic_part_ranges(name)["a"]
         yield "2.3", f"{name}: Send + RDMA + HRecv, us", "one value", f"{low:.1f} to {high:.1f}"

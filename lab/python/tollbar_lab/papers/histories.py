@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import tollbar
-from tollbar.report import lanes
-
+import tollbar_lab
+from tollbar_lab.papers import lanes
 from tollbar_lab.papers.exhibit import Axes, Exhibit
 
 _PAPER = "multiprogramming"
@@ -27,8 +26,8 @@ def exhibits() -> list[Exhibit]:
 
 
 def _one_program(barrier: str, waiting: str, until_us: float) -> str:
-    program = tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)
-    outcome = tollbar.simulate_scheduler([program], until_us=until_us)
+    program = tollbar_lab.SchedulerApplication(barrier=barrier, waiting=waiting)
+    outcome = tollbar_lab.simulate_scheduler([program], until_us=until_us)
     title = f"{barrier}, {waiting}, 16 threads on 8 processors"
     return lanes.svg(lanes.history(outcome, title, 8, until_us, _QUANTUM_US))
 
@@ -37,12 +36,12 @@ def _two_programs() -> tuple[str, str]:
     """Partitions that change, as section 1 has them; the title and the drawing."""
     until_us = 130000.0
     programs = [
-        tollbar.SchedulerApplication(
+        tollbar_lab.SchedulerApplication(
             threads=8, compute_us=10000, barriers=6, barrier="combination", waiting="smart", arrival_us=arrival_us
         )
         for arrival_us in (0.0, 25000.0)
     ]
-    outcome = tollbar.simulate_scheduler(programs, processors=8, policy="dynamic", until_us=until_us)
+    outcome = tollbar_lab.simulate_scheduler(programs, processors=8, policy="dynamic", until_us=until_us)
     first, second = outcome.applications
     title = (
         f"Partitions that change: {first.fewest_processors} of {first.most_processors} processors are left "

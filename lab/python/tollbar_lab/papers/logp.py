@@ -11,6 +11,7 @@ from tollbar.campaigns.mpi_settings import BASIC
 from tollbar.data import places
 from tollbar.data.places import Candidate, Measurements
 
+import tollbar_lab
 from tollbar_lab.models import logp_fit
 from tollbar_lab.models.logp_fit import Fit, Measured
 from tollbar_lab.models.prediction import Model
@@ -163,7 +164,7 @@ def _in_a_loop(by_ranks: Mapping[int, Measurements], name: str) -> list[Point]:
     """The mean over a loop of barriers, which is what the Pallas benchmarks print and the paper shows."""
     series, candidate = f"{name}, mean of a loop", _candidate(by_ranks, name)
     priced = [
-        Point(series, ranks, model=tollbar.loop_period_us(tollbar.plan(plan_of(name, ranks), ranks), fitted().logp))
+        Point(series, ranks, model=tollbar_lab.loop_period_us(tollbar.plan(plan_of(name, ranks), ranks), fitted().logp))
         for ranks in _SIZES
     ]
     timed = [

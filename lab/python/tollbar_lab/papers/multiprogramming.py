@@ -8,8 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
-import tollbar
-
+import tollbar_lab
 from tollbar_lab.models import quanta
 from tollbar_lab.papers import histories, multiprogramming_measured
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, at, printed, with_published
@@ -50,7 +49,7 @@ def per_barrier_ms(
     barrier: str, waiting: str, compute_ms: float, processors: int, placement: str = "cyclic", access_us: float = 0
 ) -> float:
     """Simulated; switches cost nothing to those that spin."""
-    application = tollbar.SchedulerApplication(
+    application = tollbar_lab.SchedulerApplication(
         threads=THREADS,
         compute_us=1000 * compute_ms,
         barrier=barrier,
@@ -58,7 +57,7 @@ def per_barrier_ms(
         barriers=_SPUN if waiting == "spin" else _BLOCKED,
         placement=placement,
     )
-    outcome = tollbar.simulate_scheduler(
+    outcome = tollbar_lab.simulate_scheduler(
         [application],
         processors=processors,
         quantum_us=1000 * QUANTUM_MS,
@@ -100,7 +99,7 @@ def quanta_of_groups(threads: int, *groups: tuple[int, ...]) -> float:
     alone = iter(range(len(groups), threads))
     for thread in range(threads):
         processor_of[thread] = shared[thread] if thread in shared else next(alone)
-    application = tollbar.SchedulerApplication(
+    application = tollbar_lab.SchedulerApplication(
         threads=threads,
         compute_us=1000,
         barrier="tree",
@@ -110,7 +109,7 @@ def quanta_of_groups(threads: int, *groups: tuple[int, ...]) -> float:
         processor_of=processor_of,
     )
     processors = threads - sum(len(group) - 1 for group in groups)
-    outcome = tollbar.simulate_scheduler(
+    outcome = tollbar_lab.simulate_scheduler(
         [application], processors=processors, quantum_us=1000 * QUANTUM_MS, switch_us=0
     )
     return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)

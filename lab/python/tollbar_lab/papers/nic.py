@@ -10,6 +10,7 @@ from functools import cache
 
 import tollbar
 
+import tollbar_lab
 from tollbar_lab.papers import nic_drawings, nic_hosts
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, at, printed, with_published
 from tollbar_lab.papers.nic_work import NAME, NODES, WHERE
@@ -27,9 +28,9 @@ FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
 @cache
 def latency_us(card: str, barrier: str, nodes: int, mpi: bool = True) -> float:
     """HB or NB. The one parameter that no latency fixes lies half-way between its bounds."""
-    parts = tollbar.nic_parts(card)
+    parts = tollbar_lab.nic_parts(card)
     parts = parts if mpi else parts.without_mpi()
-    return tollbar.simulate_nic(tollbar.plan(PLAN, nodes), WHERE[barrier], parts).last_us
+    return tollbar_lab.simulate_nic(tollbar.plan(PLAN, nodes), WHERE[barrier], parts).last_us
 
 
 def factor(card: str, nodes: int) -> float:
@@ -165,12 +166,12 @@ def needed_xmit_us(card: str) -> float:
     A node in step passes its barrier one step after its last message was started, and computes; so that message is
     in the way of the next one for Xmit - H - C, with C of computing.
     """
-    return tollbar.nic_parts(card).host_step_us + printed(NAME, "Figure 6", f"flat spot {card}", 8).value
+    return tollbar_lab.nic_parts(card).host_step_us + printed(NAME, "Figure 6", f"flat spot {card}", 8).value
 
 
 def longest_xmit_us(card: str) -> float:
     """The longest Xmit that Figure 2 and the printed latencies leave: it lies within Network + Recv."""
-    return tollbar.nic_part_ranges(card)["b"][1]
+    return tollbar_lab.nic_part_ranges(card)["b"][1]
 
 
 def implied_us(card: str, barrier: str) -> float:
@@ -184,16 +185,18 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
         for barrier in WHERE:
             name = f"{barrier} {card}"
             points += [
-                Point(name, n, model=tollbar.nic_loop_us(latency_us(card, barrier, n), efficiency))
+                Point(name, n, model=tollbar_lab.nic_loop_us(latency_us(card, barrier, n), efficiency))
                 for n in _sizes(card, True)
             ]
             points += [
                 Point(
-                    f"{name} (C by the text)", n, model=tollbar.nic_compute_us(latency_us(card, barrier, n), efficiency)
+                    f"{name} (C by the text)",
+                    n,
+                    model=tollbar_lab.nic_compute_us(latency_us(card, barrier, n), efficiency),
                 )
                 for n in _sizes(card, True)
             ]
-            loop_us = tollbar.nic_loop_us(implied_us(card, barrier), efficiency)
+            loop_us = tollbar_lab.nic_loop_us(implied_us(card, barrier), efficiency)
             points.append(Point(f"{name} (B implied)", most, model=loop_us))
     points = with_published(points, NAME, number)
     for card, most in NODES.items():

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 
 import tollbar
-from tollbar.report import lanes
 
+import tollbar_lab
+from tollbar_lab.papers import lanes
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point
 from tollbar_lab.papers.nic_work import NAME, WHERE
 
@@ -21,10 +22,10 @@ _WORDS = {"send": "Send", "sdma": "SDMA", "xmit": "Xmit", "recv": "Recv", "rdma"
 
 
 @cache
-def history(barrier: str, nodes: int) -> tuple[tollbar.NicSpan, ...]:
+def history(barrier: str, nodes: int) -> tuple[tollbar_lab.NicSpan, ...]:
     """The work of all units of the nodes in one barrier."""
-    plan, card = tollbar.plan(_PLAN, nodes), tollbar.nic_parts(_CARD)
-    return tuple(tollbar.simulate_nic(plan, WHERE[barrier], card, most_spans=100_000).history)
+    plan, card = tollbar.plan(_PLAN, nodes), tollbar_lab.nic_parts(_CARD)
+    return tuple(tollbar_lab.simulate_nic(plan, WHERE[barrier], card, most_spans=100_000).history)
 
 
 def exhibits() -> list[Exhibit]:
@@ -142,7 +143,7 @@ def _time_lines() -> Exhibit:
     return Exhibit(NAME, "Figure 2", title, axes, points, sentence, drawing=picture)
 
 
-def _units(title: str, of_node: dict[str, list[tollbar.NicSpan]]) -> lanes.Lanes:
+def _units(title: str, of_node: dict[str, list[tollbar_lab.NicSpan]]) -> lanes.Lanes:
     """A lane for the host and for each unit of its NIC, of both barriers."""
     lane_of = {stage: lane for lane, stages in _LANES.items() for stage in stages}
     names: list[str] = []

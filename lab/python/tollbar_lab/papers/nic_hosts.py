@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import tollbar
 from tollbar.campaigns.work import FINE
 from tollbar.data.statistics import Ratio
 from tollbar.data.workloads import Run, Workloads
 
+import tollbar_lab
 from tollbar_lab.papers import nic_measured
 from tollbar_lab.papers.exhibit import Point, X, measured_point
 from tollbar_lab.papers.nic_measured import CARD, GM_CARD, LEVELS, WAYS
@@ -73,7 +73,7 @@ def efficiency(runs: Stored, wanted: float) -> list[Point]:
                 continue
             barrier_us = runs.hosts.modelled_us(way, number)
             loop_us, compute_us = (
-                (tollbar.nic_loop_us(barrier_us, wanted), tollbar.nic_compute_us(barrier_us, wanted))
+                (tollbar_lab.nic_loop_us(barrier_us, wanted), tollbar_lab.nic_compute_us(barrier_us, wanted))
                 if barrier_us is not None
                 else (None, None)
             )

@@ -21,6 +21,7 @@ from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval, Ratio
 from tollbar.data.workloads import Needed, Run, Workloads
 
+import tollbar_lab
 from tollbar_lab.models import nic_fit
 from tollbar_lab.models.nic_fit import Fit
 
@@ -95,7 +96,7 @@ class Hosts:
             return None
         compute_us, variation = tollbar.parse_workload(workload)
         runs = max(1, _DRAWN // len(compute_us)) if variation else 1
-        outcome = tollbar.simulate_nic(
+        outcome = tollbar_lab.simulate_nic(
             tollbar.plan(PLAN, hosts),
             ("host", "nic")[level.index(way)],
             self.fits[level].nic(self._turns(hosts)),

@@ -8,6 +8,7 @@ from typing import Literal
 
 import tollbar
 
+import tollbar_lab
 from tollbar_lab.papers import nic_hosts
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, with_published
 from tollbar_lab.papers.stored import Stored, any_of
@@ -29,10 +30,10 @@ def run_us(card: str, barrier: str, nodes: int, workload: str) -> float:
     """One run of all phases, in the mean."""
     compute_us, variation = tollbar.parse_workload(workload)
     runs = max(1, _LOOPS // len(compute_us)) if variation else 1
-    outcome = tollbar.simulate_nic(
+    outcome = tollbar_lab.simulate_nic(
         tollbar.plan("pairwise", nodes),
         WHERE[barrier],
-        tollbar.nic_parts(card),
+        tollbar_lab.nic_parts(card),
         compute_us=compute_us,
         variation=variation,
         runs=runs,
@@ -93,7 +94,7 @@ def _difference(runs: Stored) -> Exhibit:
 
 
 def _applications(runs: Stored) -> list[Exhibit]:
-    names = sorted(tollbar.nic_applications(), key=lambda name: sum(tollbar.nic_applications()[name]))
+    names = sorted(tollbar_lab.nic_applications(), key=lambda name: sum(tollbar_lab.nic_applications()[name]))
     times = {
         (card, barrier, name): run_us(card, barrier, APPLICATION_NODES, name)
         for card in NODES
@@ -109,7 +110,7 @@ def _applications(runs: Stored) -> list[Exhibit]:
     gains.append(Point("largest factor", "any", model=largest.model))
     gains = with_published(gains, NAME, "Figure 10b")
     shares = [
-        Point(f"{barrier} {card}", name, model=sum(tollbar.nic_applications()[name]) / us)
+        Point(f"{barrier} {card}", name, model=sum(tollbar_lab.nic_applications()[name]) / us)
         for (card, barrier, name), us in times.items()
     ]
     stated = next(point.published for point in gains if point.published)

@@ -12,6 +12,7 @@ from functools import cache
 
 import tollbar
 
+import tollbar_lab
 from tollbar_lab.models import contention, cores
 from tollbar_lab.models.logp_fit import Measured
 from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, printed, with_published
@@ -58,7 +59,7 @@ def ratio(number: str, ranks: int, *, contended: bool) -> float:
 @cache
 def word_ratio(threads: int) -> float:
     """The MCS tree over a counter to which all threads add, whose additions wait for each other."""
-    machine = tollbar.cores_machine(_CACHES)
+    machine = tollbar_lab.cores_machine(_CACHES)
     tree, counter = (tollbar.plan(spelling, threads) for spelling in ("mcs", "turnstile"))
     costs = [cores.logp(machine, threads, cores.sharers(plan)) for plan in (tree, counter)]
     return tollbar.price(tree, costs[0]).last_us / tollbar.price(counter, costs[1]).last_us

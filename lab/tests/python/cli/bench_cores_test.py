@@ -4,7 +4,7 @@
 import json
 
 import pytest
-import tollbar as library
+import tollbar_lab
 from tollbar_lab.models import cores
 from tollbar_lab.models import cores_measured as campaign
 
@@ -12,12 +12,12 @@ from tollbar_lab.models import cores_measured as campaign
 @pytest.fixture
 def icelake(monkeypatch):
     """Measurements of four cores that are simulated."""
-    machine = library.cores_machine("icelake")
+    machine = tollbar_lab.cores_machine("icelake")
     ask = {
         "pause": lambda _: 1.0,
-        "pair": lambda cpus: library.cores_one_way_ns(machine, *cpus),
-        "add": lambda cpus: library.cores_contended_add_ns(machine, len(cpus)),
-        "lock": lambda cpus: library.cores_polled_add_ns(machine, len(cpus)),
+        "pair": lambda cpus: tollbar_lab.cores_one_way_ns(machine, *cpus),
+        "add": lambda cpus: tollbar_lab.cores_contended_add_ns(machine, len(cpus)),
+        "lock": lambda cpus: tollbar_lab.cores_polled_add_ns(machine, len(cpus)),
     }
     measure = campaign.measure
     places = [(cpu, (0, 0)) for cpu in range(4)]

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-import tollbar as library
+import tollbar_lab
 from tollbar_lab.models import cores
 
 COLUMNS = "barrier,cores,barrier_us,times_fastest,misses,machine,placement,spread_us,episodes,seed"
@@ -41,7 +41,7 @@ def test_sizes_that_were_not_asked_for_end_with_the_machine(tollbar):
 
 def test_a_machine_survives_its_file(tollbar, tmp_path):
     path = tmp_path / "machine.json"
-    machine = library.cores_machine("mesh").changed(numbers={"cluster_ns": 33.0})
+    machine = tollbar_lab.cores_machine("mesh").changed(numbers={"cluster_ns": 33.0})
     path.write_text(json.dumps(cores.to_json(machine, {"cpu": "none"})))
     assert cores.machine(str(path)).numbers == machine.numbers
     assert cores.machine(str(path)).cores == machine.cores
@@ -52,13 +52,13 @@ def test_a_machine_survives_its_file(tollbar, tmp_path):
 
 
 def test_a_line_time_is_found_from_what_was_measured():
-    machine = library.cores_machine("epyc")
+    machine = tollbar_lab.cores_machine("epyc")
     found = cores.line_ns_for(machine, "cluster_ns", (0, 1), 60.0)
-    again = library.cores_one_way_ns(machine.changed(numbers={"cluster_ns": found}), 0, 1)
+    again = tollbar_lab.cores_one_way_ns(machine.changed(numbers={"cluster_ns": found}), 0, 1)
     assert again == pytest.approx(60.0, rel=0.05)
 
 
 def test_the_busy_part_is_found_from_contended_additions():
-    machine = library.cores_machine("icelake")
-    found = cores.busy_for(machine, 4, library.cores_contended_add_ns(machine, 4))
+    machine = tollbar_lab.cores_machine("icelake")
+    found = cores.busy_for(machine, 4, tollbar_lab.cores_contended_add_ns(machine, 4))
     assert found == pytest.approx(machine.numbers["busy"], abs=0.01)

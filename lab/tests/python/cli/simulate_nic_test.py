@@ -3,6 +3,7 @@
 
 import pytest
 import tollbar as library
+import tollbar_lab
 
 COLUMNS = (
     "plan,card,nodes,steps,application,compute_us,variation,host_us,nic_us,factor,saved_us,"
@@ -34,7 +35,7 @@ def test_the_columns_are_stable(tollbar):
 def test_a_row_for_each_plan_card_size_and_time(tollbar):
     rows = simulate(tollbar, "mcs", "bst", "--ranks", "4..5,8", "--compute", "1,2")
     assert len(rows) == 2 * 2 * 3 * 2
-    assert {row["card"] for row in rows} == set(library.nic_presets())
+    assert {row["card"] for row in rows} == set(tollbar_lab.nic_presets())
 
 
 def test_varying_arrival_lessens_what_the_card_saves(tollbar):
@@ -72,17 +73,19 @@ def test_an_interrupted_simulation_says_how_far_it_came(tollbar, monkeypatch):
         watch(2e6, 1, 4)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(library, "simulate_nic", interrupted)
+    monkeypatch.setattr(tollbar_lab, "simulate_nic", interrupted)
     said = tollbar("simulate", "nic", "--card", "lanai4.3")
     assert said.code == 130
     assert "row 1 of 1: 2 s were simulated, 25.0% of the barriers passed" in said.err
 
 
 def test_spans_and_steps_are_python_values():
-    outcome = library.simulate_nic(library.plan("pairwise", 2), "nic", library.nic_parts("lanai4.3"), most_spans=3)
+    outcome = tollbar_lab.simulate_nic(
+        library.plan("pairwise", 2), "nic", tollbar_lab.nic_parts("lanai4.3"), most_spans=3
+    )
     assert [span.stage for span in outcome.history] == ["send", "send", "xmit"]
-    assert library.nic_steps(library.plan("pairwise", 7)) == (4, [4, 4, 4, 3, 2, 2, 2])
+    assert tollbar_lab.nic_steps(library.plan("pairwise", 7)) == (4, [4, 4, 4, 3, 2, 2, 2])
     with pytest.raises(ValueError, match="one of host, nic, not 'card'"):
-        library.simulate_nic(library.plan("bst", 2), "card", library.NicParts())
+        tollbar_lab.simulate_nic(library.plan("bst", 2), "card", tollbar_lab.NicParts())
     with pytest.raises(ValueError, match="at least 0, not -1"):
-        library.simulate_nic(library.plan("bst", 2), "nic", library.NicParts(), runs=-1)
+        tollbar_lab.simulate_nic(library.plan("bst", 2), "nic", tollbar_lab.NicParts(), runs=-1)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-import tollbar as library
+import tollbar_lab
 
 ROOT = Path(__file__).parents[4]
 GOLDEN = ROOT / "tests" / "golden" / "seed002_fig45.csv"
@@ -180,8 +180,8 @@ def test_the_picture_has_a_shape_for_every_stretch_and_says_what_it_is(tollbar, 
     svg = picture(tollbar, tmp_path / "p.svg", "--episodes", 2)
     titles = [title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == "tree, smart, 16 threads on 8 processors"
-    history = library.simulate_scheduler(
-        [library.SchedulerApplication(barrier="tree", waiting="smart", barriers=2)], until_us=1e9
+    history = tollbar_lab.simulate_scheduler(
+        [tollbar_lab.SchedulerApplication(barrier="tree", waiting="smart", barriers=2)], until_us=1e9
     ).history
     assert len(titles) == 1 + len(history)
     assert "processor 0: thread 0 computes, 1.00 ms from 0 ms" in titles
@@ -205,7 +205,7 @@ def test_an_interrupted_simulation_says_how_far_it_came(tollbar, monkeypatch):
         watch(2.5e6, 30, 120)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(library, "simulate_scheduler", interrupted)
+    monkeypatch.setattr(tollbar_lab, "simulate_scheduler", interrupted)
     said = tollbar("simulate", "scheduler", "tree", "--waiting", "spin")
     assert said.code == 130
     assert "interrupted in run 1 of 1: 2.5 s were simulated, 25.0% of the barriers passed" in said.err
@@ -216,7 +216,7 @@ def test_an_exception_of_the_watch_ends_the_simulation():
         raise KeyError(passed)
 
     with pytest.raises(KeyError):
-        library.simulate_scheduler([library.SchedulerApplication(barriers=10**6)], processors=15, watch=enough)
+        tollbar_lab.simulate_scheduler([tollbar_lab.SchedulerApplication(barriers=10**6)], processors=15, watch=enough)
 
 
 def test_the_fewest_processors_that_take_as_long_are_told(tollbar):

@@ -2,7 +2,7 @@
 """Results of `tollbar bench cores`: the machine that they came from."""
 
 import pytest
-import tollbar as library
+import tollbar_lab
 from tollbar_lab.models import cores_measured as campaign
 
 PLACES = [(2 * core, (core // 4, core // 8)) for core in range(16)]  # by twos, as if each had a second thread
@@ -16,15 +16,15 @@ def measured_on(machine):
         if kind == "pause":
             return machine.numbers["pause_ns"]
         if kind == "pair":
-            return library.cores_one_way_ns(machine, *at)
-        probe = library.cores_contended_add_ns if kind == "add" else library.cores_polled_add_ns
+            return tollbar_lab.cores_one_way_ns(machine, *at)
+        probe = tollbar_lab.cores_contended_add_ns if kind == "add" else tollbar_lab.cores_polled_add_ns
         return probe(machine, len(at))
 
     return ask
 
 
 def test_a_machine_is_found_again_from_what_was_measured_there():
-    there = library.cores_machine("epyc").changed(
+    there = tollbar_lab.cores_machine("epyc").changed(
         cores=[place for _, place in PLACES], numbers={"cluster_ns": 31.0, "busy": 0.8, "far_ns": 300.0}
     )
     found = campaign.measure(measured_on(there), PLACES)

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-import tollbar
+import tollbar_lab
 from tollbar.data.places import Candidate
 from tollbar.report import crowd_section
 from tollbar_lab.models import crowd
@@ -32,8 +32,8 @@ def gather(replay_crowd, as_samples):
 
 
 def simulated(barrier, waiting, compute_us, switch_us):
-    return tollbar.simulate_scheduler(
-        [tollbar.SchedulerApplication(compute_us=compute_us, barrier=barrier, waiting=waiting)],
+    return tollbar_lab.simulate_scheduler(
+        [tollbar_lab.SchedulerApplication(compute_us=compute_us, barrier=barrier, waiting=waiting)],
         processors=1, quantum_us=4000, switch_us=switch_us,
     )  # fmt: skip
 

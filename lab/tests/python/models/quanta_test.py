@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-import tollbar
+import tollbar_lab
 from tollbar_lab.models import quanta
 
 GOLDEN = Path(__file__).parents[4] / "tests" / "golden" / "seed002_recurrence.csv"
@@ -29,8 +29,8 @@ def test_every_golden_row(row):
 
 @pytest.mark.parametrize("ratio", RATIOS[::6], ids=str)
 def test_the_closed_form_is_what_the_simulator_needs(ratio):
-    simulated = tollbar.simulate_scheduler(
-        [tollbar.SchedulerApplication(compute_us=10000, barriers=500)],
+    simulated = tollbar_lab.simulate_scheduler(
+        [tollbar_lab.SchedulerApplication(compute_us=10000, barriers=500)],
         processors=15,
         quantum_us=float(ratio * 10000),
         switch_us=0,

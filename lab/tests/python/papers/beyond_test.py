@@ -4,7 +4,7 @@
 from itertools import pairwise
 
 import pytest
-import tollbar
+import tollbar_lab
 from tollbar_lab.papers import beyond, combined, openmp_mpi
 from tollbar_lab.papers.exhibit import at
 from tollbar_lab.papers.stored import Stored
@@ -66,7 +66,7 @@ def test_the_tree_is_ahead_beyond_16_threads_by_more_and_more(exhibits):
     ratios = [at(points, "sense_reversing", n).model / at(points, "mcs", n).model for n in (16, 32, 64, 128)]
     assert ratios == sorted(ratios)
     assert ratios[0] > 1.5
-    outcome = tollbar.simulate_cores("mcs", 64, machine=tollbar.cores_machine("epyc"))
+    outcome = tollbar_lab.simulate_cores("mcs", 64, machine=tollbar_lab.cores_machine("epyc"))
     assert at(points, "mcs", 64).model == outcome.barrier_us
 
 

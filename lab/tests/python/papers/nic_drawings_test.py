@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 import tollbar
+import tollbar_lab
 from tollbar_lab.papers import nic, nic_drawings
 from tollbar_lab.papers.stored import Stored
 
@@ -14,17 +15,17 @@ def exhibits():
     return {each.number: each for each in nic_drawings.exhibits()}
 
 
-def most_sending(card: str, share: float) -> tollbar.NicParts:
+def most_sending(card: str, share: float) -> tollbar_lab.NicParts:
     """The NIC with the longest Xmit that its other times allow."""
-    parts = tollbar.nic_parts(card, share)
+    parts = tollbar_lab.nic_parts(card, share)
     names = ("send_us", "sdma_us", "network_us", "recv_us", "rdma_us", "hrecv_us", "mpi_us")
-    return tollbar.NicParts(**{name: getattr(parts, name) for name in names}, xmit_us=parts.nic_step_us)
+    return tollbar_lab.NicParts(**{name: getattr(parts, name) for name in names}, xmit_us=parts.nic_step_us)
 
 
-def loop_us(parts: tollbar.NicParts, compute_us: float, late_us: float = 0.0) -> float:
+def loop_us(parts: tollbar_lab.NicParts, compute_us: float, late_us: float = 0.0) -> float:
     """A loop of computing and a host-based barrier of eight nodes, of which one begins late."""
     plan, late = tollbar.plan("pairwise", 8), [late_us] + [0.0] * 7
-    outcome = tollbar.simulate_nic(plan, "host", parts, compute_us=[compute_us], runs=20, late_us=late)
+    outcome = tollbar_lab.simulate_nic(plan, "host", parts, compute_us=[compute_us], runs=20, late_us=late)
     return (outcome.last_us - late_us) / 20
 
 
@@ -59,8 +60,8 @@ def test_figure_2_has_three_steps_of_one_of_eight_nodes(exhibits):
 
 def test_a_nic_notifies_its_host_before_its_last_message_has_left():
     """Node 0 of three exchanges with node 1, and has a last message for node 2, which is above the power of two."""
-    parts = tollbar.nic_parts("lanai4.3")
-    spans = tollbar.simulate_nic(tollbar.plan("pairwise", 3), "nic", parts, most_spans=100).history
+    parts = tollbar_lab.nic_parts("lanai4.3")
+    spans = tollbar_lab.simulate_nic(tollbar.plan("pairwise", 3), "nic", parts, most_spans=100).history
     (last,) = [span for span in spans if (span.rank, span.stage, span.peer) == (0, "xmit", 2)]
     (notice,) = [span for span in spans if (span.rank, span.stage) == (0, "rdma")]
     assert notice.from_us <= last.from_us
@@ -78,9 +79,9 @@ def test_a_loop_takes_its_computing_longer_however_long_the_nic_sends(card, shar
 
 def test_a_nic_would_have_to_send_for_longer_than_a_step_to_give_the_flat_spots():
     for card, flat_us in (("lanai4.3", 17), ("lanai7.2", 8)):
-        step_us = tollbar.nic_parts(card).host_step_us
+        step_us = tollbar_lab.nic_parts(card).host_step_us
         assert nic.needed_xmit_us(card) == pytest.approx(step_us + flat_us)
         for share in (0.0, 1.0):
-            assert tollbar.nic_parts(card, share).nic_step_us <= nic.longest_xmit_us(card) + 1e-9 < step_us
+            assert tollbar_lab.nic_parts(card, share).nic_step_us <= nic.longest_xmit_us(card) + 1e-9 < step_us
     six = next(each for each in nic.exhibits(Stored(nothing=True)) if each.number == "Figure 6")
     assert "71.2 us where it is at most 26.3 us (lanai4.3) and 42.3 us" in six.sentence

@@ -2,7 +2,7 @@
 """The NIC paper's figures from measurements that are known: the fit, the efficiencies, the figures."""
 
 import pytest
-import tollbar
+import tollbar_lab
 from tollbar.data import results, samples, workloads
 from tollbar_lab.papers import nic, nic_measured
 from tollbar_lab.papers.exhibit import at
@@ -59,8 +59,8 @@ def test_the_computing_for_an_efficiency_is_exact_where_loops_are_straight():
     loops = {us: us + 10.0 for us in (0.0, 1.5, 4.5, 64.0, 256.0)}
     for efficiency in (0.25, 0.5, 0.75, 0.9):
         needed = workloads.needed(loops, efficiency)
-        assert needed.compute_us == pytest.approx(tollbar.nic_compute_us(10.0, efficiency))
-        assert needed.loop_us == pytest.approx(tollbar.nic_loop_us(10.0, efficiency))
+        assert needed.compute_us == pytest.approx(tollbar_lab.nic_compute_us(10.0, efficiency))
+        assert needed.loop_us == pytest.approx(tollbar_lab.nic_loop_us(10.0, efficiency))
 
 
 def test_a_loop_that_falls_below_an_efficiency_again_does_not_reach_it():

@@ -4,13 +4,13 @@
 from math import log
 
 import pytest
-import tollbar
+import tollbar_lab
 from tollbar_lab.papers import errata, one_machine
 from tollbar_lab.papers.exhibit import at
 
 
 def simulated_us(barrier, threads):
-    return tollbar.simulate_cores(barrier, threads, machine=tollbar.cores_machine("skylake")).barrier_us
+    return tollbar_lab.simulate_cores(barrier, threads, machine=tollbar_lab.cores_machine("skylake")).barrier_us
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 // The functions beside a price: the closed forms of the LogP paper, the period of a loop of barriers, and parameters
 // for messages that carry something and ranks that handle many.
 #include "ending.hpp"
-#include "parts.hpp"
+#include "models.hpp"
 #include "sending.hpp"
 
 #include <tollbar/algorithms.hpp>

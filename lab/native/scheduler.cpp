@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduler simulator for Python: applications and policies by their names, the outcome with its history.
-#include "parts.hpp"
+#include "models.hpp"
 
 #include "sending.hpp"
 #include "simulating.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator of cores for Python: machines by name or by their numbers, and what a barrier costs there.
-#include "parts.hpp"
+#include "models.hpp"
 
 #include "sending.hpp"
 #include "simulating.hpp"

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
-
-import tollbar
 from tollbar.report import pictures
 from tollbar.report.charts import time_text
+
+import tollbar_lab
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ class Lanes:
 
 
 def history(
-    outcome: tollbar.SchedulerOutcome,
+    outcome: tollbar_lab.SchedulerOutcome,
     title: str,
     processors: int,
     until_us: float,
@@ -91,7 +91,7 @@ def history(
     )
 
 
-def _span(span: tollbar.SchedulerSpan, applications: int) -> Span:
+def _span(span: tollbar_lab.SchedulerSpan, applications: int) -> Span:
     """The span of a processor; every second application is paler."""
     application = f"application {span.application}, " if applications > 1 else ""
     if span.activity == "idle":

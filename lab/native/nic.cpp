@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC timing model for Python: cards by their names or their parts, what became of the nodes, and what the
 // paper's latencies say of the parts.
-#include "parts.hpp"
+#include "models.hpp"
 
 #include "sending.hpp"
 #include "simulating.hpp"
@@ -157,15 +157,6 @@ void bind_findings(nb::module_& m) {
             return phases;
         },
         "The synthetic applications of the NIC paper: computing times of their phases, by name.");
-    m.def(
-        "parse_workload",
-        [](const std::string& spelling) {
-            Workload workload = parse_workload(spelling);
-            return std::pair(std::move(workload.compute_us), workload.variation);
-        },
-        "spelling"_a,
-        "What ranks compute between barriers: the computing times of the phases, and by which share they vary.\n"
-        "US, an application's name, or either with ~SHARE behind it.");
     m.def("nic_compute_us", &compute_for_efficiency_us, "barrier_us"_a, "efficiency"_a,
           "Least computing time between barriers for the efficiency C / (C + B).");
     m.def("nic_loop_us", &loop_for_efficiency_us, "barrier_us"_a, "efficiency"_a,
@@ -206,14 +197,15 @@ void bind_nic(nb::module_& m) {
         .def_ro("history", &Outcome::history, "The first most_spans pieces of work, in the order they were given out.")
         .def_prop_ro("per_barrier_us", &Outcome::per_barrier_us, "Computing included.");
 
-    m.def("simulate_nic", &run, "plan"_a, "where"_a, "card"_a, nb::kw_only(), "compute_us"_a = std::vector<double>{0.0},
-          "variation"_a = 0.0, "runs"_a = 1, "seed"_a = 1, "late_us"_a = std::vector<double>{}, "most_spans"_a = 0,
-          "watch"_a = nb::none(),
-          nb::sig("def simulate_nic(plan: Plan, where: typing.Literal['host', 'nic'], card: NicParts, *, "
-                  "compute_us: collections.abc.Sequence[float] = [0.0], variation: float = 0.0, runs: int = 1, "
-                  "seed: int = 1, late_us: collections.abc.Sequence[float] = [], most_spans: int = 0, "
-                  "watch: collections.abc.Callable[[float, int, int], None] | None = None) -> NicOutcome"),
-          "Runs barriers on `host` or `nic` by the timing model of Buntinas, Panda and Sadayappan.\n\n"
-          "compute_us: of the phases, each followed by a barrier; all phases are done `runs` times.\n"
-          "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");
+    m.def(
+        "simulate_nic", &run, "plan"_a, "where"_a, "card"_a, nb::kw_only(), "compute_us"_a = std::vector<double>{0.0},
+        "variation"_a = 0.0, "runs"_a = 1, "seed"_a = 1, "late_us"_a = std::vector<double>{}, "most_spans"_a = 0,
+        "watch"_a = nb::none(),
+        nb::sig("def simulate_nic(plan: tollbar._native.Plan, where: typing.Literal['host', 'nic'], card: NicParts, *, "
+                "compute_us: collections.abc.Sequence[float] = [0.0], variation: float = 0.0, runs: int = 1, "
+                "seed: int = 1, late_us: collections.abc.Sequence[float] = [], most_spans: int = 0, "
+                "watch: collections.abc.Callable[[float, int, int], None] | None = None) -> NicOutcome"),
+        "Runs barriers on `host` or `nic` by the timing model of Buntinas, Panda and Sadayappan.\n\n"
+        "compute_us: of the phases, each followed by a barrier; all phases are done `runs` times.\n"
+        "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the measuring programs: what ranks compute between barriers, and the barriers of a paper.
+#include "parts.hpp"
+
+#include "published.hpp"
+
+#include <tollbar/models/workload.hpp>
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace tollbar;
+
+void bind_workload(nb::module_& m) {
+    std::vector<std::string> names;
+    for (const published::Form& form : published::forms) names.emplace_back(form.name);
+    m.attr("published_barriers") = names;
+    m.def(
+        "parse_workload",
+        [](const std::string& spelling) {
+            Workload workload = parse_workload(spelling);
+            return std::pair(std::move(workload.compute_us), workload.variation);
+        },
+        "spelling"_a,
+        "What ranks compute between barriers: the computing times of the phases, and by which share they vary.\n"
+        "US, an application's name, or either with ~SHARE behind it.");
+}
