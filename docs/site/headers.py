@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-INCLUDE = Path(__file__).resolve().parents[2] / "include"
+ROOT = Path(__file__).resolve().parents[2]
+#: Folders of public headers, as the Doxyfile has them.
+FOLDERS = [ROOT / folder for folder in ("include", "lab/include", "bench/engine/workload")]
 
 #: In this order: /* */ with the code before it, lines of ///, lines of ///<, the // lines that open a file.
 _COMMENT = re.compile(
@@ -105,7 +107,8 @@ def read(xml: Path) -> list[Symbol]:
         if found.kind != "file":
             _place(found, symbols)
     for file in files:
-        _share(file, (INCLUDE / file.name).read_text().splitlines())
+        path = next(folder / file.name for folder in FOLDERS if (folder / file.name).is_file())
+        _share(file, path.read_text().splitlines())
     return files
 
 

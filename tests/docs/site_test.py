@@ -18,7 +18,8 @@ pytestmark = pytest.mark.deep
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE, MAN = ROOT / "build" / "site", ROOT / "build" / "man"
-HEADERS = [path for path in sorted((ROOT / "include").rglob("*.h*")) if "detail" not in path.parts]
+FOLDERS = [ROOT / folder for folder in ("include", "lab/include", "bench/engine/workload")]
+HEADERS = [path for folder in FOLDERS for path in sorted(folder.rglob("*.h*")) if "detail" not in path.parts]
 
 
 @pytest.fixture(scope="module")

@@ -99,7 +99,7 @@ class Workshop:
     def __init__(self, shared: Path, own: Path) -> None:
         self.shared, self.folder = shared, own
         for name in COPIED:
-            ignored = shutil.ignore_patterns("*.py", "*.toml", "*.md")
+            ignored = shutil.ignore_patterns("*.py", "*.so", "*.toml", "*.md")
             shutil.copytree(ROOT / name, own / name, ignore=ignored, dirs_exist_ok=True)
         self.archive = shared / "sound.a"
         with once(self.archive) as is_missing:
