@@ -83,8 +83,11 @@ def test_packages_alone_serve_a_user_and_leave_nothing_behind(debian):
     files = "find / -xdev -not -path '/proc/*' -not -path '/packages/*' -path '*tollbar*'"
     assert debian(files) == ""
 
-    install(debian, *ours("libtollbar0", "libtollbar-models0", "tollbar"))
-    size = debian("dpkg-query -W -f '${Installed-Size}\\n' 'libtollbar*' tollbar")
+    install(debian, *ours("libtollbar0", "tollbar"))
+    assert debian("find / -xdev -path '*/tollbar_lab*' -not -path '/proc/*'") == ""
+    install(debian, *ours("libtollbar-models0", "tollbar-lab"))
+    assert "lanai4.3" in debian("tollbar simulate nic mcs --ranks 8")
+    size = debian("dpkg-query -W -f '${Installed-Size}\\n' 'libtollbar*' tollbar tollbar-lab")
     assert sum(map(int, size.split())) < 30_000  # KiB
     assert "yes" in debian("tollbar verify mcs turnstile --ranks 1..16")
     assert "tollbar" in debian("tollbar doctor; python3 -c 'import tollbar; print(tollbar.__name__)'")
