@@ -168,7 +168,7 @@ def test_plan_includes_only_the_standard_library_and_its_own_headers():
 
 
 #: Folders in which an include line of the house is looked up, its own ones first.
-LOOKED_UP = "src include bench/engine bench/engine/workload bench/mpi lab lab/include lab/bench/shmem".split()
+LOOKED_UP = ["src", "include", "bench/engine", "bench/engine/workload", "lab", "lab/include", "lab/bench/shmem"]
 
 
 def laboratory_of(path: Path) -> list[str]:
