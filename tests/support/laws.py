@@ -113,6 +113,29 @@ def verdicts() -> str:
     return tables.markdown_table(["law", *(f"{candidates} of {count}" for candidates, count in SIZES)], rows)
 
 
+def best_of(law: Law, rivals: int, count: int, draws: int = DRAWS, seed: int = 1) -> tuple[float, float]:
+    """The shares of one-sided statements about the ratio to the best of equal rivals that hold: at least, at most.
+
+    The ends are those of statistics.over_the_best().
+    """
+    error = 1 - statistics.LEVEL
+    own = families(law, rivals + 1, count, draws, seed)
+    logs = np.sort(own[:, :1] - own[:, 1:], axis=2)
+    rank, shared = statistics.order(count, error), statistics.order(count, error / rivals)
+    high = np.max(logs[:, :, count - 1 - rank], axis=1)
+    low = -np.inf if shared is None else np.max(logs[:, :, shared], axis=1)
+    return float(np.mean(low <= 0)), float(np.mean(high >= 0))
+
+
+def best() -> str:
+    """The table of ratios to the best of seven."""
+    rows = []
+    for name, law in LAWS.items():
+        shares = [best_of(law, 7, count, FAMILIES) for count in (6, 9, 12, 20, 30)]
+        rows.append([name, *(_percent(low + high - 1) for low, high in shares)])
+    return tables.markdown_table(["law", "n = 6", "9", "12", "20", "30"], rows)
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
@@ -131,7 +154,7 @@ def coverage() -> str:
 
 def texts() -> dict[str, str]:
     """The tables by the names of their marks in the page."""
-    return {"coverage": coverage(), "verdicts": verdicts()}
+    return {"coverage": coverage(), "verdicts": verdicts(), "best": best()}
 
 
 if __name__ == "__main__":

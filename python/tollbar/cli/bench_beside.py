@@ -12,7 +12,7 @@ from tollbar.cli import arguments
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
-    from tollbar.data.beside import Spread
+    from tollbar.data.beside import Count
     from tollbar.data.places import Measurements, Situation
 
 
@@ -30,6 +30,8 @@ class Beside:
     best: str = column("the fastest of tollbar::barrier's fixed policies (spin, yield, park), pthread, std, gomp, omp")
     us: float = column("a turn of it, computing included: mean over the run, median over launches")
     auto: float | None = column("tollbar::barrier: its turn over that of the best")
+    auto_low: float | None = column("lower end of its 95 % interval; empty with too few launches", detail=True)
+    auto_high: float | None = column("upper end of it", detail=True)
     group: float | None = column("a group without a named plan, nothing tuned: likewise, as all that follow")
     yields: float | None = column("tollbar::barrier with TOLLBAR_WAIT=yield")
     parks: float | None = column("tollbar::barrier with TOLLBAR_WAIT=park")
@@ -83,11 +85,11 @@ def _row(cell: Situation, measured: Measurements) -> Beside:
     from tollbar.data import beside
 
     best = beside.best(measured)
-    ratios = {label: beside.ratio(measured, label) for label in measured.labels(beside.TURN)}
+    over = {label: beside.over_best(measured, label) for label in measured.labels(beside.TURN)}
+    ratios = {label: ratio.value for label, ratio in over.items() if ratio}
+    auto, tuned = over.get(beside.AUTO), beside.ratio(measured, beside.TUNED, beside.GROUP)
     others = [
-        f"{label} {ratio:.3g}"
-        for label, ratio in ratios.items()
-        if ratio and label not in _COLUMNS.values() and label != best
+        f"{label} {ratio:.3g}" for label, ratio in ratios.items() if label not in _COLUMNS.values() and label != best
     ]
     median = measured.median(best, beside.TURN)
     assert median, "the best was measured"
@@ -99,31 +101,29 @@ def _row(cell: Situation, measured: Measurements) -> Beside:
         best=_SHORT.get(best, best),
         us=median.value / 1e3,
         others=", ".join(others) or None,
-        tuned_over_group=beside.ratio(measured, beside.TUNED, beside.GROUP),
+        tuned_over_group=tuned.value if tuned else None,
+        auto_low=auto.low if auto else None,
+        auto_high=auto.high if auto else None,
         launches=median.count,
         **{name: ratios.get(label) for name, label in _COLUMNS.items()},
     )
 
 
 def summary(there: Mapping[Situation, Measurements]) -> Iterator[str]:
-    """For each kind of neighbours the median and the worst of what does not have to be told how to wait."""
+    """For each kind of neighbours the cells in which what does not have to be told how to wait is far from the best."""
     from tollbar.data import beside
 
     for neighbours, some in beside.by_neighbours(there).items():
         word = beside.NEIGHBOURS.get(neighbours, neighbours)
         for name, label in (("auto", beside.AUTO), ("group", beside.GROUP)):
-            if spread := beside.spread(some, label):
-                yield f"{word}: {name} over the best: {_summary(spread)}"
-    if spread := beside.spread(there, beside.TUNED, beside.GROUP):
-        yield f"tuned group over the untuned one: {_summary(spread)}"
+            if count := beside.count(some, label):
+                yield f"{word}: {name} over {beside.AS_GOOD:g} times the best: {_summary(count)}"
+    if count := beside.count(there, beside.TUNED, beside.GROUP):
+        yield f"tuned group over {beside.AS_GOOD:g} times the untuned one: {_summary(count)}"
 
 
-def _summary(spread: Spread) -> str:
-    from tollbar.data import beside
+def _summary(count: Count) -> str:
+    from tollbar.data.statistics import FEWEST
 
-    worst = spread.worst
-    where = f"{worst.ranks} {worst.placement}, {worst.computing} us"
-    return (
-        f"median {spread.median:.3g}, worst {spread.ratios[worst]:.3g} ({where}), "
-        f"{spread.above} of {len(spread.ratios)} cells above {beside.AS_GOOD:g}"
-    )
+    few = "" if count.launches >= FEWEST else f"; n = {count.launches}, no interval"
+    return f"certainly in {count.certain}, possibly in {count.possible} of {count.situations} cells{few}"

@@ -98,11 +98,12 @@ def _worst(
     from tollbar.data import beside
 
     ratios = [
-        beside.ratio(measured, pick.label, untuned.label)
+        ratio.value
         for cell, measured in beside_them.items()
         if (cell.neighbours, cell.placement, cell.ranks) == there
+        and (ratio := beside.ratio(measured, pick.label, untuned.label))
     ]
-    return max((ratio for ratio in ratios if ratio is not None), default=None)
+    return max(ratios, default=None)
 
 
 def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:

@@ -8,7 +8,6 @@ for situation, measured in beside.gather(samples).items():
 from __future__ import annotations
 
 import dataclasses
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ import polars as pl
 from tollbar.data import places
 from tollbar.data.places import Measurements, Situation
 from tollbar.data.samples import Samples
-from tollbar.data.statistics import Ratio
+from tollbar.data.statistics import Interval, Ratio, over_the_best
 
 #: Neighbours that want the processors, as the programs say it, in the order of tables, and a word for each.
 NEIGHBOURS = {
@@ -36,23 +35,17 @@ TURN = "turn_ns"
 
 
 @dataclass(frozen=True)
-class Spread:
-    """The ratios of one way to wait in the situations that have it; there is at least one."""
+class Count:
+    """Numbers of situations in which a ratio is above a limit for certain, or may be, by 95 % intervals."""
 
-    ratios: Mapping[Situation, float]
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.ratios.values())
-
-    @property
-    def worst(self) -> Situation:
-        return max(self.ratios, key=self.ratios.__getitem__)
+    certain: int
+    possible: int
+    situations: int
+    launches: int  #: the fewest behind a ratio
 
     @property
-    def above(self) -> int:
-        """The number of situations in which it is not as good as the best."""
-        return sum(ratio > AS_GOOD for ratio in self.ratios.values())
+    def text(self) -> str:
+        return f"{self.certain} / {self.possible} / {self.situations}"
 
 
 def gather(samples: Samples) -> dict[Situation, Measurements]:
@@ -69,10 +62,14 @@ def _order(place: Situation) -> tuple[int, str, float, str, int]:
 
 
 def best(measured: Measurements) -> str:
-    """The fastest fixed policy or peer; of all there are, if there is none of those."""
+    """The rival with the shortest median turn."""
+    return min(rivals(measured), key=lambda label: turn_ns(measured, label))
+
+
+def rivals(measured: Measurements) -> list[str]:
+    """The fixed policies and peers; all there are, if there is none of those."""
     labels = {candidate.label: candidate.kind for candidate in measured.candidates}
-    rivals = [label for label, kind in labels.items() if label in FIXED or kind == "peer"]
-    return min(rivals or labels, key=lambda label: turn_ns(measured, label))
+    return [label for label, kind in labels.items() if label in FIXED or kind == "peer"] or list(labels)
 
 
 def turn_ns(measured: Measurements, label: str) -> float:
@@ -82,13 +79,15 @@ def turn_ns(measured: Measurements, label: str) -> float:
     return median.value
 
 
-def ratio(measured: Measurements, of: str, to: str | None = None) -> float | None:
-    """A turn over that of another one, or of the best; without a launch that has both, of the medians."""
-    to = to or best(measured)
-    if not measured.median(of, TURN) or not measured.median(to, TURN):
-        return None
-    paired = measured.ratio(of, to, TURN)
-    return paired.value if paired else turn_ns(measured, of) / turn_ns(measured, to)
+def ratio(measured: Measurements, of: str, to: str) -> Ratio | None:
+    """A turn over that of another one; None where no launch has both."""
+    return measured.ratio(of, to, TURN)
+
+
+def over_best(measured: Measurements, of: str) -> Interval | None:
+    """A turn over that of the best rival; None where no launch has it and them."""
+    known = [ratio for rival in rivals(measured) if (ratio := measured.ratio(of, rival, TURN))]
+    return over_the_best(known) if known else None
 
 
 def ratios(there: Mapping[Situation, Measurements], of: str, to: str, placement: str) -> dict[int, Ratio]:
@@ -101,10 +100,23 @@ def ratios(there: Mapping[Situation, Measurements], of: str, to: str, placement:
     return {ranks: known for ranks, known in by_ranks.items() if known}
 
 
-def spread(there: Mapping[Situation, Measurements], of: str, to: str | None = None) -> Spread | None:
-    """Its turn over that of another one, or of each situation's best; None where nothing has both."""
-    ratios = {place: known for place, measured in there.items() if (known := ratio(measured, of, to))}
-    return Spread(ratios) if ratios else None
+def count(
+    there: Mapping[Situation, Measurements], of: str, to: str | None = None, limit: float = AS_GOOD
+) -> Count | None:
+    """The situations in which its turn is above so many times that of another one, or of each situation's best rival.
+
+    A situation without an interval may be above. None where nothing has both.
+    """
+    known = [
+        interval
+        for measured in there.values()
+        if (interval := ratio(measured, of, to) if to else over_best(measured, of))
+    ]
+    if not known:
+        return None
+    certain = sum(interval.low is not None and interval.low > limit for interval in known)
+    possible = sum(interval.high is None or interval.high > limit for interval in known)
+    return Count(certain, possible, len(known), min(interval.count for interval in known))
 
 
 def by_neighbours(there: Mapping[Situation, Measurements]) -> dict[str, dict[Situation, Measurements]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -58,6 +58,7 @@ class Ratio(Interval):
     """A ratio with its interval, and the chance of seeing one as far from 1 if there were no difference."""
 
     p_value: float
+    logs: Sequence[float] = field(default=(), repr=False, compare=False)  #: its logarithm in each launch
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,24 @@ def ratio_of_logs(logs: Sequence[float]) -> Ratio:
     middle = median_interval(logs)
     low, high = (None if end is None else float(np.exp(end)) for end in (middle.low, middle.high))
     fewer = min(sum(log <= 0 for log in logs), sum(log >= 0 for log in logs))
-    return Ratio(float(np.exp(middle.value)), low, high, middle.count, min(1.0, 2 * below(fewer, middle.count)))
+    return Ratio(float(np.exp(middle.value)), low, high, middle.count, min(1.0, 2 * below(fewer, middle.count)), logs)
+
+
+def over_the_best(ratios: Sequence[Ratio]) -> Interval:
+    """The greatest of one candidate's ratios to several rivals: that to the best of them, whichever it is.
+
+    Multiple comparisons with the best (Hsu 1984), by order statistics. The lower end is the greatest of the ratios'
+    lower ends, which share the error (Bonferroni); where there are too few launches for that it is 0. The upper end is
+    the greatest of their upper ends, as the best is one of them. Without an interval of each ratio there is none.
+    """
+    value, count = max(ratio.value for ratio in ratios), min(ratio.count for ratio in ratios)
+    highs = [ratio.high for ratio in ratios if ratio.high is not None]
+    if len(highs) < len(ratios):
+        return Interval(value, None, None, count)
+    shared = (median_interval(ratio.logs, (1 - LEVEL) / len(ratios)).low for ratio in ratios)
+    return Interval(
+        value, max((float(np.exp(low)) for low in shared if low is not None), default=0.0), max(highs), count
+    )
 
 
 def all_pairs(p_value: float, candidates: int, clocks: int = 1) -> float:

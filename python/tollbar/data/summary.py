@@ -104,7 +104,7 @@ def _ratios(samples: Samples, rows: pl.DataFrame, to: pl.DataFrame, by: Sequence
     paired = [statistics.ratio_of_logs(launches) for launches in values["value"].to_list()]
     p_values = pl.Series("p_value", [ratio.p_value for ratio in paired], dtype=pl.Float64)
     named = ("ratio", "ratio_low", "ratio_high", "pairs")
-    return _with(values.drop("value"), paired, named).with_columns(p_values)
+    return _with(values.rename({"value": "logs"}), paired, named).with_columns(p_values)
 
 
 def _judged(table: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -172,7 +172,7 @@ def ratio(row: Mapping[str, Any]) -> Ratio | None:
     """The ratio of a row of summary()."""
     if row["ratio"] is None:
         return None
-    return Ratio(row["ratio"], row["ratio_low"], row["ratio_high"], row["pairs"], row["p_value"])
+    return Ratio(row["ratio"], row["ratio_low"], row["ratio_high"], row["pairs"], row["p_value"], row["logs"])
 
 
 def _log_ratio() -> pl.Expr:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar.data import beside
-from tollbar.data.beside import AUTO, FIXED, GROUP, TUNED, Spread
+from tollbar.data.beside import AUTO, FIXED, GROUP, TUNED
 from tollbar.data.places import Measurements, Situation
 from tollbar.data.samples import Samples
+from tollbar.data.statistics import Interval
 from tollbar.report import tables
 from tollbar.report.candidates import PEERS
 from tollbar.report.charts import time_text
 from tollbar.report.figures import Axis, Figure, Line
-from tollbar.report.tables import times_text
 
 #: The neighbours in words, in the order of tables.
 WORDS = {
@@ -25,16 +25,16 @@ WORDS = {
     "1 neighbour in another cgroup": "beside one in another control group",
     "a quota of 1.5 CPUs": "under a quota of 1.5 CPUs",
 }
-_RATIO = Axis("times the best way to wait, less is better", "log")
+_SHARE = Axis(f"share of the cells above {beside.AS_GOOD:g} times the best way to wait, less is better")
 
 
 @dataclass(frozen=True)
 class Beside:
-    """A chart and a row for each cell: the best, its turn, and a ratio (or None) for each label."""
+    """A chart and a row for each cell: the best, its turn, and a ratio to the best (or None) for each label."""
 
     figure: Figure
     labels: Sequence[str]
-    rows: Sequence[tuple[Situation, str, float, Sequence[float | None]]]
+    rows: Sequence[tuple[Situation, str, float, Sequence[Interval | None]]]
 
 
 def of(samples: Samples) -> Beside | None:
@@ -44,7 +44,7 @@ def of(samples: Samples) -> Beside | None:
         return None
     shown = labels(cells)
     rows = [
-        (place, best, beside.turn_ns(measured, best), [beside.ratio(measured, label) for label in shown])
+        (place, best, beside.turn_ns(measured, best), [beside.over_best(measured, label) for label in shown])
         for place, measured in cells.items()
         if (best := beside.best(measured))
     ]
@@ -64,22 +64,25 @@ def word(neighbours: str) -> str:
 
 
 def _figure(cells: Mapping[Situation, Measurements], shown: Sequence[str]) -> Figure:
-    """Two rows a neighbours: the median over its cells, and the worst one."""
+    """Two rows a neighbours: the share of cells that are above for certain, and that of those that may be."""
     met = beside.by_neighbours(cells)
-    groups = [word(neighbours) for neighbours in met for _ in ("median", "worst")]
+    groups = [word(neighbours) for neighbours in met for _ in range(2)]
     lines = []
     for label in reversed([label for label in shown if label not in FIXED]):  # the first one is drawn last
         points: list[tuple[int, float, str]] = []
         for number, some in enumerate(met.values()):
-            if spread := beside.spread(some, label):
-                far = f"{spread.above} of {len(spread.ratios)} cells above {beside.AS_GOOD:g}"
-                points.append((2 * number, spread.median, far))
-                points.append((2 * number + 1, spread.ratios[spread.worst], spread.worst.of_threads))
+            if count := beside.count(some, label):
+                points.append((2 * number, count.certain / count.situations, f"{count.certain} of {count.situations}"))
+                points.append(
+                    (2 * number + 1, count.possible / count.situations, f"{count.possible} of {count.situations}")
+                )
         rows, values, notes = zip(*points, strict=True)
         lines.append(Line(label, rows, values, notes=notes))
-    caption = "A turn over that of the best way to wait: the median over the cells, and the worst cell"
-    rows_of = Axis("", words=["median", "worst"] * len(met))
-    return Figure("neighbours", caption, lines, rows_of, _RATIO, spread="", groups=groups)
+    caption = (
+        f"Cells in which a turn is more than {beside.AS_GOOD:g} times that of the best way to wait, by 95 % intervals"
+    )
+    rows_of = Axis("", words=["certainly", "possibly"] * len(met))
+    return Figure("neighbours", caption, lines, rows_of, _SHARE, spread="", groups=groups)
 
 
 def markdown(samples: Samples) -> str:
@@ -89,7 +92,7 @@ def markdown(samples: Samples) -> str:
         return ""
     shown = labels(cells)
     by_kind = (
-        [word(neighbours), *(_ratios_text(beside.spread(some, label)) for label in shown)]
+        [word(neighbours), *(count.text if (count := beside.count(some, label)) else "" for label in shown)]
         for neighbours, some in beside.by_neighbours(cells).items()
     )
     every = (
@@ -100,30 +103,26 @@ def markdown(samples: Samples) -> str:
             cell.work,
             beside.best(measured),
             time_text(beside.turn_ns(measured, beside.best(measured))),
-            *(times_text(beside.ratio(measured, label)) for label in shown),
+            tables.ratio_text(beside.over_best(measured, AUTO)),
+            *(tables.ratio_text(beside.ratio(measured, AUTO, peer)) for peer in PEERS),
         ]
         for cell, measured in cells.items()
     )
-    cost = tables.markdown_table(["neighbours", *shown], by_kind)
-    names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", *shown]
-    return f"{cost}\nEvery cell:\n\n{tables.markdown_table(names, every)}"
+    above = tables.markdown_table(["neighbours", *shown], by_kind)
+    names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", "over the best"]
+    names += [f"over {peer}" for peer in PEERS]
+    return f"{above}\nEvery cell, `{AUTO}` over others:\n\n{tables.markdown_table(names, every)}"
 
 
 def counted(cells: Mapping[Situation, Measurements]) -> list[str]:
     """Sentences about all cells together: against the best way to wait, and against what users have today."""
     sentences = []
     for peer, limit in ((None, beside.AS_GOOD), ("pthread_barrier", 1.1)):
-        if spread := beside.spread(cells, AUTO, peer):
-            above, cell = sum(ratio > limit for ratio in spread.ratios.values()), spread.worst
+        if count := beside.count(cells, AUTO, peer, limit):
             than = f"`{peer}`" if peer else "the best way to wait there"
             sentences.append(
-                f"Of {len(spread.ratios)} cells, alone and beside neighbours, `{AUTO}` takes more than "
-                f"{limit:g} times as long as {than} in {above}; "
-                f"{times_text(spread.median)} times in the median, "
-                f"{times_text(spread.ratios[cell])} at worst ({word(cell.neighbours)}: {cell.of_threads})."
+                f"Of {count.situations} cells, alone and beside neighbours, `{AUTO}` certainly takes more than "
+                f"{limit:g} times as long as {than} in {count.certain}, and possibly in {count.possible} (95 % a cell; "
+                f"{count.launches} launches or more)."
             )
     return sentences
-
-
-def _ratios_text(spread: Spread | None) -> str:
-    return f"{times_text(spread.median)} ({times_text(spread.ratios[spread.worst])})" if spread else ""

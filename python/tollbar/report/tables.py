@@ -40,6 +40,11 @@ def interval_text(ratio: statistics.Interval | None) -> str:
     return f"{times_text(ratio.low)} to {times_text(ratio.high)}"
 
 
+def ratio_text(ratio: statistics.Interval | None) -> str:
+    """A ratio with its interval in brackets."""
+    return "" if ratio is None else f"{times_text(ratio.value)} ({interval_text(ratio)})"
+
+
 def few_text(launches: int) -> str:
     """The words in place of an interval."""
     return f"n = {launches}, no interval"

@@ -28,8 +28,8 @@ def test_the_best_is_the_fastest_fixed_policy_or_peer(there):
     assert beside.best(situation(there, "alone", "free", "0", 8)) == "tollbar::barrier (spin)"
     busy = situation(there, "1 neighbour", "free", "0", 8)
     assert beside.best(busy) == "tollbar::barrier (park)"
-    assert beside.ratio(busy, beside.AUTO) == pytest.approx(22 / 20, rel=0.05)
-    assert beside.ratio(busy, "pthread_barrier", "tollbar::barrier (park)") == pytest.approx(25 / 20, rel=0.05)
+    assert beside.over_best(busy, beside.AUTO).value == pytest.approx(22 / 20, rel=0.05)
+    assert beside.ratio(busy, "pthread_barrier", "tollbar::barrier (park)").value == pytest.approx(25 / 20, rel=0.05)
 
 
 def test_computing_belongs_to_a_turn(there):
@@ -39,19 +39,22 @@ def test_computing_belongs_to_a_turn(there):
 def test_without_a_policy_or_peer_the_best_is_the_fastest_of_all(stored_beside):
     found = beside.gather(samples.read([stored_beside(only="turnstile,combination")]))
     assert beside.best(situation(found, "alone", "pinned", "0", 2)) == "combination"
-    assert beside.ratio(situation(found, "alone", "pinned", "0", 2), "mcs") is None
+    assert beside.ratio(situation(found, "alone", "pinned", "0", 2), "mcs", "turnstile") is None
 
 
-def test_a_spread_has_the_median_and_the_worst_cell_and_counts_those_that_are_far(there):
-    busy = beside.by_neighbours(there)["1 neighbour"]
+def test_cells_are_counted_that_are_above_for_certain_and_that_may_be(stored_beside):
+    cells = beside.gather(samples.read([stored_beside(ranks=(2,), launches=9, placements=("free",))]))
+    busy = beside.by_neighbours(cells)["1 neighbour"]
     assert {cell.neighbours for cell in busy} == {"1 neighbour"}
-    found = beside.spread(busy, "std::barrier")
-    assert len(found.ratios) == 8
-    assert found.worst.computing == "0"
-    assert found.ratios[found.worst] == max(found.ratios.values()) > found.median > 1
-    assert found.above == 8
-    assert beside.spread(busy, beside.AUTO, "std::barrier").above == 0
-    assert beside.spread(busy, beside.TUNED) is None
+    assert beside.count(busy, "std::barrier").text == "2 / 2 / 2"
+    assert beside.count(busy, beside.AUTO, "std::barrier").text == "0 / 0 / 2"
+    assert beside.count(busy, beside.AUTO, "std::barrier", limit=0.001).certain == 2
+    assert beside.count(busy, beside.TUNED) is None
+
+
+def test_of_a_cell_with_few_launches_nothing_is_certain(there):
+    busy = beside.by_neighbours(there)["1 neighbour"]
+    assert beside.count(busy, "std::barrier") == beside.Count(0, 8, 8, 3)
 
 
 def test_a_situation_is_told_with_its_computing():

@@ -72,6 +72,29 @@ def test_a_correction_for_comparisons_with_the_fastest_alone_is_found_out(monkey
     assert np.mean(laws.blamed(laws.families(laws.lognormal, 12, 20, draws=1000))) > 0.05
 
 
+@all_laws
+@pytest.mark.parametrize("count", [6, 9, 12, 20])
+def test_the_interval_of_a_ratio_to_the_best_of_seven_holds_it(law, count):
+    low, high = laws.best_of(law, 7, count, draws=2000, seed=4)
+    assert low + high - 1 >= LEAST
+
+
+def test_a_ratio_to_the_one_that_looks_best_is_found_out():
+    """The former rule: the rival with the shortest median, as though nobody had chosen it."""
+    own = laws.families(laws.lognormal, 8, 12, draws=2000)
+    fastest = own[np.arange(2000), 1 + np.argmin(np.median(own[:, 1:], axis=2), axis=1)]
+    logs = np.sort(own[:, 0] - fastest, axis=1)
+    rank = statistics.order(12, 1 - statistics.LEVEL)
+    assert np.mean((logs[:, rank] <= 0) & (logs[:, -1 - rank] >= 0)) < LEAST
+
+
+def test_the_ratio_to_the_best_is_the_greatest_of_all():
+    near, far = (statistics.ratio_of_logs([log + spread for spread in range(9)]) for log in (0, 5))
+    known = statistics.over_the_best([near, far])
+    assert (known.value, known.high, known.count) == (far.value, far.high, 9)
+    assert known.low == pytest.approx(np.exp(statistics.median_interval(far.logs, 0.025).low))
+
+
 def test_families_are_judged_as_the_simulation_has_it():
     times = np.exp(laws.families(laws.slow_launches, 3, 8, draws=200))
     times[:100, 2] *= 1.5
