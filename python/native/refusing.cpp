@@ -59,7 +59,8 @@ std::string in_one_line(std::string_view text) {
     }
     if (of_object) given = without_first(given);
     std::string line = std::string(name) + "() takes " + takes + ", not (" + std::string(given) + ")";
-    for (const std::string_view part : {"tollbar._native.", "tollbar_lab._native.", "collections.abc.", "typing.", "kwargs = { ", " }"})
+    for (const std::string_view part :
+         {"tollbar._native.", "tollbar_lab._native.", "collections.abc.", "typing.", "kwargs = { ", " }"})
         line = without(std::move(line), part);
     return line;
 }
