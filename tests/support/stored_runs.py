@@ -150,7 +150,7 @@ def stored_beside(tmp_path, replay):
         kind="neighbours", began="2025-01-02T00:00:00Z", placements=("free", "pinned"),
     ) -> Path:  # fmt: skip
         run = results.new_run(tmp_path / "results", kind)
-        results.write_environment(run, machine.facts() | {"kind": kind, "began": began})
+        results.write_environment(run, machine.facts() | {"kind": kind, "began": began, "load": [0.1, 0.1, 0.1]})
         there = [(each, placement, beside) for each in ranks for placement in placements for beside in neighbours]
         for group, (each, placement, beside) in enumerate(there * launches):
             runs = [("tollbar-bench-threads", "auto")]
@@ -173,7 +173,9 @@ def _storing(results_folder, replay):
 
     def store(ranks=(2, 4, 8), launches=10, rounds=3, within=results_folder, omit=()) -> Path:
         run = results.new_run(within, "threads")
-        results.write_environment(run, machine.facts() | {"seed": 1, "began": "2025-01-01T00:00:00Z"})
+        results.write_environment(
+            run, machine.facts() | {"seed": 1, "began": "2025-01-01T00:00:00Z", "load": [0.1, 0.1, 0.1]}
+        )
         situations = [(each, placement) for each in ranks for placement in ("pinned", "free")] * launches
         for group, (each, placement) in enumerate(situations):
             for program in _programs_of(replay, each, placement, omit):

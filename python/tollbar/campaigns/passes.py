@@ -55,13 +55,14 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
     except BaseException as error:
         error.add_note(f"{outcome.folder} is incomplete")
         raise
-    outcome.noise = noise.since(seen)
+    marks = noise.marks(seen, known)
+    outcome.noise = marks["noise"]
     known |= {
         "load_after": list(os.getloadavg()),
         "passes": outcome.passes,
         "notes": outcome.notes,
         "failures": outcome.failures,
-        "noise": outcome.noise,
+        **marks,
     }
     results.write_environment(outcome.folder, known)
     return outcome

@@ -8,10 +8,11 @@ print(*noise.since(seen))
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _STAT = Path("/proc/stat")
 _CPUS = Path("/sys/devices/system/cpu")
@@ -22,6 +23,8 @@ _WATCHED_S = 0.3
 
 #: The shares of all time that others, and a hypervisor, may have before it is told.
 _BUSY, _STOLEN = 0.15, 0.02
+#: The load beside our own programs that a run may have whose numbers fill a page.
+_LOAD = 0.5
 
 
 class Look(NamedTuple):
@@ -56,7 +59,7 @@ def before(seen: Look) -> Iterator[str]:
 
 def after(seen: Look, now: Look) -> Iterator[str]:
     """A line for each reason to doubt what was measured since `seen`."""
-    share = (now.stolen - seen.stolen) / max(1, now.ticks - seen.ticks)
+    share = _stolen(seen, now)
     if share > _STOLEN:
         yield f"the hypervisor took {share:.0%} of the processors' time (steal)".replace("%", " %")
 
@@ -64,6 +67,34 @@ def after(seen: Look, now: Look) -> Iterator[str]:
 def since(seen: Look) -> list[str]:
     """All reasons to doubt what was measured from `seen` to now."""
     return [*before(seen), *after(seen, look())]
+
+
+def _stolen(seen: Look, now: Look) -> float:
+    return (now.stolen - seen.stolen) / max(1, now.ticks - seen.ticks)
+
+
+def marks(seen: Look, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that a run is stored with, which began at `seen` with these facts and has just ended.
+
+    noise: all reasons to doubt it; load_beside_after: the processors that others keep busy now, as the load of the last
+    minute has our own programs in it; stolen: the share of time that a hypervisor took; loud: see loud().
+    """
+    now = look()
+    known = {
+        "noise": [*before(seen), *after(seen, now)],
+        "load_beside_after": round(now.busy * (os.cpu_count() or 1), 3),
+        "stolen": round(_stolen(seen, now), 4),
+    }
+    return known | {"loud": loud({**facts, **known})}
+
+
+def loud(facts: Mapping[str, Any]) -> list[str]:
+    """The reasons why a run that is stored with these facts fills no page; a fact that is not stored is none."""
+    load, ended, stolen = (facts.get("load") or [0.0])[0], facts.get("load_beside_after"), facts.get("stolen")
+    reasons = [f"load {load:.2g} when it began"] if load > _LOAD else []
+    reasons += [f"load {ended:.2g} when it ended"] if ended is not None and ended > _LOAD else []
+    stole = f"{stolen or 0.0:.0%} of its time stolen".replace("%", " %")
+    return reasons + ([stole] if stolen is not None and stolen > _STOLEN else [])
 
 
 def _ticks(stat: Path) -> list[int]:

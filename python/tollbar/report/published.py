@@ -20,6 +20,7 @@ from tollbar.data import beside, results, samples
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import rounds
+from tollbar.machine import noise
 from tollbar.report import beside_section, pictures, tables, times, today
 from tollbar.report.charts import time_text
 from tollbar.report.figures import Axis, Figure, Line
@@ -95,17 +96,34 @@ def read(folder: Path) -> Samples:
 
 def texts(stored: Samples) -> dict[str, str]:
     """The texts between the marks of the pages, by the name of the mark."""
+    every, stored = stored, _quiet(stored)
     by_bench = {
         bench: _of(stored, (pl.col("bench") == bench) & (pl.col("neighbours") == "alone"))
         for bench in ("threads", "mpi", "hybrid", "shmem", "udp")
     }
     return {
-        "machine": _machines(stored),
-        **{bench: _table(rows) for bench, rows in by_bench.items()},
-        "cells": beside_section.markdown(stored) or _NOTHING,
+        "machine": _machines(every),
+        **{bench: _table(rows) or _nothing(every, bench) for bench, rows in by_bench.items()},
+        "cells": beside_section.markdown(stored) or _nothing(every, "neighbours"),
         "brief": _brief(stored, by_bench),
         "summary": _summary(stored, by_bench),
     }
+
+
+def _quiet(stored: Samples) -> Samples:
+    """The rows of runs that may fill a page: their machine had nothing else to do, as far as it is known."""
+    shut = [name for name, facts in stored.environments.items() if noise.loud(facts)]
+    return dataclasses.replace(stored, records=stored.records.filter(~pl.col("run").is_in(shut)))
+
+
+def _nothing(stored: Samples, kind: str) -> str:
+    """The words in place of a table: which runs of that kind fill none, and why."""
+    loud = [
+        f"`{name}` ({', '.join(reasons)})"
+        for name, facts in stored.environments.items()
+        if facts.get("kind", "threads") == kind and (reasons := noise.loud(facts))
+    ]
+    return f"The machine had other work, so no table is made of {', '.join(loud)}.\n" if loud else _NOTHING
 
 
 def fill(page: str, texts: Mapping[str, str]) -> str:
@@ -128,11 +146,13 @@ def _machines(stored: Samples) -> str:
     """Each machine once, and its runs."""
     runs: dict[str, list[str]] = {}
     for name, facts in stored.environments.items():
-        load = facts.get("load") or [None]
         parts = (tables.machine_text(facts), facts.get("revision"), facts.get("kernel", "an unknown kernel"))
         machine = ", ".join(part for part in parts if part)
-        when = f"`{name}` (load {load[0]:.2g} when it began)" if load[0] is not None else f"`{name}`"
-        runs.setdefault(machine, []).append(when)
+        load = facts.get("load")
+        when = f"load {load[0]:.2g} when it began" if load else "unknown load"
+        if reasons := noise.loud(facts):
+            when = f"{', '.join(reasons)}: fills no table"
+        runs.setdefault(machine, []).append(f"`{name}` ({when})")
     return "".join(f"{machine}: {', '.join(names)}.\n" for machine, names in runs.items()) + "\n"
 
 
@@ -143,7 +163,7 @@ def _rows(stored: Samples) -> list[dict[str, Any]]:
 def _table(stored: Samples) -> str:
     rows = _rows(stored)
     if not rows:
-        return _NOTHING
+        return ""
     over, threads = any(row["over"] for row in rows), any(row["threads"] for row in rows)
     names = [*(["over"] if over else []), "where", "ranks", *(["threads"] if threads else [])]
     names += ["barrier", "an episode", "loop period", "times the fastest", f"times {rows[0]['today_is']}"]

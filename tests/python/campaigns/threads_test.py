@@ -74,6 +74,7 @@ def test_the_run_says_what_it_was_asked_and_where_it_ran(tmp_path, programs):
     assert known["model"]
     assert known["session"]
     assert len(known["load"]) == len(known["load_after"]) == 3
+    assert {"stolen", "load_beside_after", "loud"} <= known.keys()
 
 
 def test_only_what_was_asked_for_is_run(tmp_path, programs):

@@ -37,3 +37,25 @@ def test_the_kernels_files_are_read(tmp_path):
 def test_a_kernel_that_tells_nothing_counts_as_quiet(tmp_path):
     seen = noise.look(tmp_path / "none", tmp_path)
     assert (seen.busy, seen.ticks, seen.stolen, seen.scaling) == (0.0, 0, 0, "")
+
+
+def test_a_run_beside_others_or_of_stolen_time_fills_no_page():
+    quiet = {"load": [0.5, 3.0, 4.0], "load_beside_after": 0.5, "stolen": 0.02}
+    assert noise.loud(quiet) == []
+    assert noise.loud(quiet | {"load": [1.46, 0.0, 0.0]}) == ["load 1.5 when it began"]
+    assert noise.loud(quiet | {"load_beside_after": 0.75}) == ["load 0.75 when it ended"]
+    assert noise.loud(quiet | {"stolen": 0.03}) == ["3 % of its time stolen"]
+
+
+def test_what_is_not_stored_is_unknown_and_no_reason():
+    assert noise.loud({}) == []
+    assert noise.loud({"load": [0.1, 3.0, 4.0]}) == []
+
+
+def test_a_run_is_marked_with_what_was_seen_at_its_end(monkeypatch):
+    monkeypatch.setattr(noise, "look", lambda: QUIET._replace(busy=1.0, ticks=2000, stolen=100))
+    marks = noise.marks(QUIET, {"load": [0.1, 0.1, 0.1]})
+    assert marks["stolen"] == 0.1
+    assert marks["load_beside_after"] >= 1
+    assert marks["noise"] == ["the hypervisor took 10 % of the processors' time (steal)"]
+    assert len(marks["loud"]) == 2

@@ -102,6 +102,22 @@ def test_sentences_about_cells_count_what_the_table_has(stored_beside, tmp_path)
     assert f" in {count.certain}, and possibly in {count.possible} (95 % a cell; 3 launches or more)" in line
 
 
+def test_a_run_at_a_load_fills_no_table_and_one_of_unknown_load_does(stored_once, stored_beside, tmp_path):
+    loud, unknown = stored_beside(ranks=(8,), workloads="0"), stored_beside(ranks=(8,), workloads="0")
+    known = results.read_environment(loud)
+    results.write_environment(loud, {**known, "load": [1.46, 5.8, 14.2]})
+    results.write_environment(unknown, {name: fact for name, fact in known.items() if name != "load"})
+    texts = published.texts(published.write([stored_once, loud], tmp_path / "stored"))
+    assert texts["cells"] == (
+        f"The machine had other work, so no table is made of `{loud.name}` (load 1.5 when it began).\n"
+    )
+    assert "cells" not in texts["brief"]
+    assert f"`{loud.name}` (load 1.5 when it began: fills no table)" in texts["machine"]
+    texts = published.texts(published.write([stored_once, unknown], tmp_path / "stored"))
+    assert texts["cells"].startswith("| neighbours |")
+    assert f"`{unknown.name}` (unknown load)" in texts["machine"]
+
+
 def test_pages_are_filled_between_marks_and_again_alike():
     page = "before\n<!-- results:mpi begin: by hand -->\nold\n<!-- results:mpi end -->\nafter\n"
     filled = published.fill(page, {"mpi": "| new |\n", "threads": "not here\n"})
