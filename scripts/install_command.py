@@ -19,6 +19,7 @@ import venv
 from importlib import metadata
 from pathlib import Path
 
+import lab_metadata
 from pip._vendor.packaging.requirements import Requirement
 from pip._vendor.packaging.utils import canonicalize_name
 
@@ -78,6 +79,7 @@ def main(prefix: Path, extras: list[str]) -> None:
         copy_distribution(distribution, site)
     package = shutil.copytree(ROOT / "python" / "tollbar", site / "tollbar", ignore=NOT_NEEDED)
     shutil.copytree(ROOT / "lab" / "python" / "tollbar_lab", site / "tollbar_lab", ignore=NOT_NEEDED)
+    lab_metadata.write(site)
     # The folders in which the package looks for libraries and programs.
     for name, place in (("lib", libraries), ("libexec", prefix / "libexec" / "tollbar")):
         (package / name).symlink_to(os.path.relpath(place, package))

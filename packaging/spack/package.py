@@ -59,6 +59,7 @@ class Tollbar(CMakePackage):
         install_tree("python/tollbar", module)
         laboratory = join_path(python_platlib, "tollbar_lab")
         install_tree("lab/python/tollbar_lab", laboratory)
+        python("scripts/lab_metadata.py", python_platlib)
         for folder, package in (("python/native", module), ("lab/native", laboratory)):
             for file in find(join_path(self.build_directory, folder), ["_native*.so", "_native.pyi"], recursive=False):
                 install(file, package)

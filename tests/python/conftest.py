@@ -3,6 +3,7 @@
 
 from stored_runs import as_samples as as_samples
 from stored_runs import crowd_program as crowd_program
+from stored_runs import crowded as crowded
 from stored_runs import jobs as jobs
 from stored_runs import make_jobs as make_jobs
 from stored_runs import programs as programs

@@ -36,6 +36,21 @@ def replay_crowd():
 
 
 @pytest.fixture
+def crowded(replay_crowd, as_samples):
+    """crowded({(candidate, compute_us): what is measured}): samples of 16 threads on 1 processor, three launches."""
+
+    def gathered(measured, launches=3):
+        visits = [
+            replay_crowd.record(*candidate, compute_us, 0.0, **each)
+            for (candidate, compute_us), each in measured.items()
+        ]
+        lines = list(map(json.loads, replay_crowd.launch(16, 1, visits)))
+        return as_samples(*((number, "p", lines) for number in range(launches)))
+
+    return gathered
+
+
+@pytest.fixture
 def crowd_program(tmp_path, monkeypatch):
     """A build folder in which a replay lies in place of the program that measures crowds; gives its path."""
     program = tmp_path / "programs" / "bin" / "tollbar-bench-crowd"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tollbar
-from tollbar import InvalidArgument, laboratory
+from tollbar import InvalidArgument
 from tollbar.cli import arguments, bench_beside, bench_crowd, bench_times, bench_work, ways
 from tollbar.cli.bench_effort import EFFORTS, effort
 from tollbar.cli.errors import WrongUse
@@ -356,4 +356,4 @@ def measure_briefly() -> Path:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "bench", __doc__, "WHAT", {**BENCHES, "cores": laboratory.part("bench cores")}, "threads")
+    ways.add_parser(commands, "bench", __doc__, "WHAT", BENCHES, "threads")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench threads --cpus: more threads than processors, measured and simulated side by side."""
+"""tollbar bench threads --cpus: more threads than processors, measured and, by tollbar-lab, simulated side by side."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tollbar import laboratory
+from tollbar.cli import laboratory
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
     from tollbar.campaigns.campaign import Request
+    from tollbar.data.crowds import Crowds, Point, Scheduler
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,15 @@ class Crowded:
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches", detail=True)
     high_us: float | None = column("upper end of it", detail=True)
     overhead_pct: float = column("how much longer that is than computing alone")
-    simulated_us: float = column("the same, simulated with this machine's quantum and cost of a switch")
-    simulated_pct: float = column("its overhead")
-    ratio: float = column("measured / simulated")
+    simulated_us: float | None = column(
+        "the same, simulated with this machine's quantum and cost of a switch; empty without tollbar-lab"
+    )
+    simulated_pct: float | None = column("its overhead")
+    ratio: float | None = column("measured / simulated")
     switches: float = column("context switches an episode, all threads", detail=True)
-    simulated_switches: float = column("those in the simulator", detail=True)
+    simulated_switches: float | None = column("those in the simulator", detail=True)
     busy: float = column("share of the processors' time that the threads had", detail=True)
-    model: str = column("the simulator's barrier and way of waiting", detail=True)
+    model: str | None = column("the simulator's barrier and way of waiting", detail=True)
 
 
 def computing(request: Request, compute: Sequence[str] | None) -> Request:
@@ -67,26 +70,41 @@ def on_these_processors(request: Request) -> Request:
 
 
 def table(folder: Path, failed: bool) -> Table:
-    """The points of a stored run, measured and simulated."""
-    from tollbar.data import samples
+    """The points of a stored run."""
+    from tollbar.data import crowds, samples
 
     try:
-        crowds = laboratory.part("crowd").gather(samples.read([folder]))
+        run = crowds.gather(samples.read([folder]))
     except ValueError as error:
         raise CheckFailed(f"{error}; every sample is in {folder}") from None
-    notes = [*_notes(crowds), f"every sample is in {folder}"] if crowds else []
-    return Table(rows(crowds) if crowds else [], Crowded, failed=failed, notes=notes)
+    notes = [*_notes(run), f"every sample is in {folder}"] if run else []
+    return Table(rows(run) if run else [], Crowded, failed=failed, notes=notes)
 
 
-def rows(crowds: Any) -> list[Crowded]:
+def rows(crowds: Crowds) -> list[Crowded]:
     """One a point, by situation."""
     return sorted(
-        map(_row, crowds.points),
+        (_row(point, _by_the_model(point, crowds.scheduler)) for point in crowds.points),
         key=lambda row: (row.ranks, row.processors, row.variation, row.compute_us, row.period_us),
     )
 
 
-def _row(point: Any) -> Crowded:
+def _by_the_model(point: Point, scheduler: Scheduler) -> dict[str, Any]:
+    """The columns that the laboratory's simulator fills; empty without it."""
+    if not laboratory.is_here():
+        return dict.fromkeys(("simulated_us", "simulated_pct", "ratio", "simulated_switches", "model"))
+    crowd = laboratory.part("bench.crowd")
+    simulated = crowd.simulated(point, scheduler)
+    return {
+        "simulated_us": simulated.period_us,
+        "simulated_pct": 100 * (simulated.period_us / point.alone_us - 1),
+        "ratio": point.period.value / simulated.period_us,
+        "simulated_switches": simulated.switches,
+        "model": " ".join(crowd.model_of(point.candidate)),
+    }
+
+
+def _row(point: Point, by_the_model: dict[str, Any]) -> Crowded:
     period = point.period
     return Crowded(
         ranks=point.place.ranks,
@@ -98,17 +116,13 @@ def _row(point: Any) -> Crowded:
         low_us=period.low,
         high_us=period.high,
         overhead_pct=point.overhead_pct,
-        simulated_us=point.simulated.period_us,
-        simulated_pct=point.simulated_overhead_pct,
-        ratio=point.ratio,
         switches=point.switches,
-        simulated_switches=point.simulated.switches,
         busy=point.busy,
-        model=" ".join(laboratory.part("crowd").model_of(point.candidate)),
+        **by_the_model,
     )
 
 
-def _notes(crowds: Any) -> list[str]:
+def _notes(crowds: Crowds) -> list[str]:
     from tollbar.report.crowd_section import verdict_text, verdicts
 
     scheduler = crowds.scheduler

@@ -14,8 +14,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-from tollbar import InvalidArgument, __version__, children, environment, laboratory
-from tollbar.cli import suggest
+from tollbar import InvalidArgument, __version__, children, environment
+from tollbar.cli import laboratory, suggest, ways
 from tollbar.cli.errors import CommandError
 from tollbar.cli.table import add_format, write
 
@@ -40,9 +40,6 @@ COMMANDS = {
     "nic": "starts, stops and asks the privileged daemon of barriers on network cards.",
     "completion": "prints what makes bash or zsh complete the command's words.",
 }
-
-#: Verbs of the laboratory.
-_OF_LABORATORY = ("simulate", "reproduce")
 
 #: Verbs that are nothing without the packages of the extra `bench`; of others, some options are.
 _OF_SAMPLES = ("bench", "tune", "report", "reproduce")
@@ -127,22 +124,38 @@ def _one_line(message: object) -> str:
 
 def module_of(verb: str) -> Any:
     """The verb's module."""
-    return laboratory.part(verb) if verb in _OF_LABORATORY else import_module(f"tollbar.cli.{verb}")
+    return laboratory.part(verb) if verb in laboratory.VERBS else import_module(f"tollbar.cli.{verb}")
 
 
-def build_parser(verbs: Collection[str] = tuple(COMMANDS)) -> Parser:
-    """The parser; what `verbs` leaves out is in its help alone, and is not imported."""
+def build_parser(verbs: Collection[str] = tuple(COMMANDS), part: str | None = None) -> Parser:
+    """The parser; what `verbs` leaves out is in its help alone, and is not imported. So is what the laboratory adds to
+    them, all but `part`, unless that is None. Raises laboratory.Missing where that part is not installed."""
+    adds = laboratory.is_here()
     parser = Parser(prog="tollbar", description=_ABOUT)
     parser.add_argument("-V", "--version", action="version", version=f"tollbar {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, about in COMMANDS.items():
+        if name in laboratory.VERBS and not adds and part != name:
+            continue
         if name not in verbs:
             commands.add_parser(name, help=about)
             continue
         module_of(name).add_parser(commands)
+        _add_ways(commands.choices[name], name, adds, part)
         if not _ways_of(commands.choices[name]):
             add_format(commands.choices[name])
     return parser
+
+
+def _add_ways(parser: Parser, verb: str, adds: bool, part: str | None) -> None:
+    """Adds to a verb the laboratory's ways of it."""
+    chosen: Any = _chosen(parser)
+    for way, about in laboratory.WAYS.get(verb, {}).items():
+        name = f"{verb}.{way}"
+        if part == name or (part is None and adds):
+            ways.add(chosen, way, laboratory.part(name))
+        elif adds:
+            chosen.add_parser(way, help=about)
 
 
 class _Ended(KeyboardInterrupt):
@@ -180,6 +193,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(done.code or 0) or _helped()
     except OSError as error:
         return _helped(error)
+    except laboratory.Missing as missing:
+        return _fail(missing.words, missing, 2)
     environment.warn_about_unknown_values(sys.stderr)
     try:
         if args.command in _OF_SAMPLES and (problem := _without_packages()):
@@ -251,7 +266,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    parser = build_parser([word for word in words if word in COMMANDS][:1])
+    parser = build_parser([word for word in words if word in COMMANDS][:1], laboratory.named(words))
     return parser.parse_args(_in_order(parser, words))
 
 
@@ -311,8 +326,13 @@ def _negative(word: str) -> bool:
 
 def _ways_of(parser: argparse.ArgumentParser) -> Mapping[str, Parser]:
     """The parsers of a verb's own verbs."""
-    chosen = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    return next((action.choices for action in chosen), {})
+    chosen = _chosen(parser)
+    return chosen.choices if chosen else {}
+
+
+def _chosen(parser: argparse.ArgumentParser) -> argparse._SubParsersAction | None:
+    """The verb's choice of its own verbs."""
+    return next((action for action in parser._actions if isinstance(action, argparse._SubParsersAction)), None)
 
 
 def _discard_output() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from tollbar import laboratory
 from tollbar.cli import logp_measure, ways
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "logp", __doc__, "WAY", {"measure": logp_measure, "fit": laboratory.part("logp fit")})
+    ways.add_parser(commands, "logp", __doc__, "WAY", {"measure": logp_measure})

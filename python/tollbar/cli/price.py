@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import tollbar
-from tollbar import LogP, laboratory
-from tollbar.cli import arguments
+from tollbar import LogP
+from tollbar.cli import arguments, laboratory
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress, track
 from tollbar.cli.table import Table, column, describe_columns, verb
@@ -79,7 +79,12 @@ def _costs(text: str) -> Any:
     """LogP parameters, a transport whose newest measurement is taken, or a machine and its caches."""
     if "," not in text and text.partition(":")[0] not in arguments.MEASURED:
         try:
-            return laboratory.part("cores").machine(text)
+            return laboratory.part("price.machine").machine(text)
+        except laboratory.Missing as error:
+            stored = ", ".join(arguments.MEASURED)
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is neither L,o,g nor one of {stored}; as a machine {error}"
+            ) from None
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{error}, and {', '.join(arguments.MEASURED)}") from None
     return arguments.logp(text)
@@ -111,7 +116,7 @@ def _cost(spelling: str, ranks: int, args: argparse.Namespace) -> Cost:
     if isinstance(args.logp, LogP):
         alone = price(args.logp)
         return Cost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages)
-    cores = laboratory.part("cores")
+    cores = laboratory.part("price.machine")
     alone, contended = (price(cores.logp(args.logp, ranks, adding)) for adding in (0, cores.sharers(plan)))
     return MachineCost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages, contended.last_us)
 

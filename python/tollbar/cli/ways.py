@@ -26,6 +26,11 @@ def add_parser(
     chosen = parser.add_subparsers(dest="way", metavar=word, required=not usual)
     parser.set_defaults(usual=usual)
     for way, module in ways.items():
-        module.add_parser(chosen)
-        chosen.choices[way].set_defaults(run=module.run)
-        add_format(chosen.choices[way])
+        add(chosen, way, module)
+
+
+def add(chosen: argparse._SubParsersAction, way: str, module: Any) -> None:
+    """Adds one way, whose module is as above."""
+    module.add_parser(chosen)
+    chosen.choices[way].set_defaults(run=module.run)
+    add_format(chosen.choices[way])

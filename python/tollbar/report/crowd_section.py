@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import geometric_mean
-from typing import Any
 
-from tollbar import laboratory
+from tollbar.data.crowds import Crowds, Scheduler, gather
 from tollbar.data.places import Candidate, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.summary import FASTEST
@@ -40,22 +39,22 @@ class Section:
 
     peers = _PEERS
 
-    scheduler: Any
+    scheduler: Scheduler
     verdicts: list[Verdict]
 
 
 def of(run: Samples) -> Section | None:
     """Everything about one run; None where it holds nothing of crowds."""
-    crowds = laboratory.part("crowd").gather(run)
+    crowds = gather(run)
     return Section(crowds.scheduler, verdicts(crowds)) if crowds else None
 
 
-def verdicts(crowds: Any) -> list[Verdict]:
+def verdicts(crowds: Crowds) -> list[Verdict]:
     """One a place that has something of tollbar's own."""
     return [verdict for place in crowds.places if (verdict := _verdict(place, crowds))]
 
 
-def _verdict(place: Situation, crowds: Any) -> Verdict | None:
+def _verdict(place: Situation, crowds: Crowds) -> Verdict | None:
     ratios: dict[Candidate, dict[float, float]] = {}
     for point in crowds.points:
         if point.place == place and (ratio := point.measured.ratio(point.candidate, FASTEST)):

@@ -13,19 +13,6 @@ def bench(tollbar, crowd_program, monkeypatch, tmp_path):
     return lambda *arguments: tollbar("bench", *arguments)
 
 
-def test_measured_and_simulated_stand_side_by_side(bench, replay_crowd):
-    said = bench("threads", *SMALL, "--format", "json")
-    assert said.code == 0, said.err
-    assert len(said.json) == 2 * len(replay_crowd.BARRIERS)
-    row = next(row for row in said.json if row["candidate"] == "turnstile" and row["compute_us"] == 100)
-    assert row["period_us"] == 16 * 101.5
-    assert row["overhead_pct"] == pytest.approx(1.5)
-    assert row["simulated_us"] == pytest.approx(16 * 101.5, rel=0.01)
-    assert row["model"] == "centralized naive"
-    spun = next(row for row in said.json if row["candidate"] == "turnstile (spin)")
-    assert spun["simulated_us"] == pytest.approx(60000, rel=0.01)
-
-
 def test_the_table_says_what_the_scheduler_does_and_what_to_take(bench, tmp_path):
     said = bench("threads", *SMALL)
     assert "a quantum is 4 ms, a switch by yielding 1.5 us, by waking and sleeping 2.5 us" in said.err

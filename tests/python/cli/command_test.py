@@ -220,7 +220,7 @@ _LOADED = """
 import sys, tollbar.cli
 sys.stdout = open("/dev/null", "w")
 assert tollbar.cli.main(sys.argv[1:]) == 0
-print(*(name for name in sys.modules if name.startswith("tollbar.") or "." not in name), file=sys.stderr)
+print(*(name for name in sys.modules if name.startswith(("tollbar", "importlib")) or "." not in name), file=sys.stderr)
 """
 HEAVY = {"numpy", "scipy", "matplotlib", "polars", "jinja2", "multiprocessing", "asyncio", "subprocess"}
 
@@ -239,6 +239,7 @@ def test_a_price_loads_what_prices_plans_and_no_other_verb():
     found = loaded("price", "mcs", "--ranks", "64")
     assert found & HEAVY == set()
     assert [name for name in COMMANDS if f"tollbar.cli.{name}" in found] == ["price"]
+    assert "importlib.metadata" not in found  # entry points are for what the laboratory adds
     layers = ("machine", "data", "models", "campaigns", "report", "papers")
     assert [name for name in found if name.startswith(tuple(f"tollbar.{layer}" for layer in layers))] == []
 

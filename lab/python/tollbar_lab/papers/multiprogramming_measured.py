@@ -43,7 +43,7 @@ def overhead(runs: Stored, shape: str) -> list[Point]:
     return [
         Point(
             f"{point.candidate.label}, {point.place.on_processors}",
-            round(point.compute_us / runs.crowds.scheduler.switch_us(crowd.model_of(point.candidate)), 3),
+            round(point.compute_us / crowd.switch_us(runs.crowds.scheduler, crowd.model_of(point.candidate)), 3),
             measured=point.overhead_pct,
             predicted=point.simulated_overhead_pct,
         )
