@@ -21,9 +21,19 @@ from typing import NamedTuple
 from tollbar.cli import COMMANDS, command
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "examples").rglob("*.md"),
+    *(ROOT / "lab").rglob("*.md"),
+]
 PYTHON = [*(ROOT / "python").rglob("*.py"), *(ROOT / "lab" / "python").rglob("*.py")]
-COMPILED = [path for folder in ("src", "include", "bench", "lab") for path in (ROOT / folder).rglob("*.[ch]*")]
+COMPILED = [
+    path
+    for folder in ("src", "include", "bench", "lab")
+    for path in (ROOT / folder).rglob("*.[ch]*")
+    if ".cpython-" not in path.name  # the native module beside the package
+]
 SCRIPTS = [path for path in (ROOT / "scripts").iterdir() if path.is_file()]
 
 VERBS = "|".join(COMMANDS)
