@@ -17,7 +17,7 @@ from tollbar.data.places import Measurements
 
 import tollbar_lab
 from tollbar_lab.papers import combined, stored
-from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, at, printed
+from tollbar_lab.papers.exhibit import Axes, Exhibit, Point, printed
 from tollbar_lab.papers.published import values_of
 from tollbar_lab.papers.stored import Stored
 
@@ -154,7 +154,8 @@ def _more() -> Exhibit:
         for barrier in (SENSE, TREE)
         for threads in MORE
     ]
-    ratios = ", ".join(f"{at(points, SENSE, n).model / at(points, TREE, n).model:.2g} at {n}" for n in MORE)
+    models = {(point.series, point.x): point.model or 0.0 for point in points}
+    ratios = ", ".join(f"{models[SENSE, n] / models[TREE, n]:.2g} at {n}" for n in MORE)
     sentence = (
         "The paper expects the tree ahead with more threads than its 16. On simulated caches of 128 cores the "
         f"counter takes {ratios} threads times as long as the tree."

@@ -34,7 +34,7 @@ def exhibits() -> list[Exhibit]:
 
 def hops(barrier: str, nodes: int = _NODES) -> dict[str, int]:
     """How often one barrier goes down from a host, across between NICs, and up to a host."""
-    done = [span.stage for span in history(barrier, nodes)]
+    done: list[str] = [span.stage for span in history(barrier, nodes)]
     down = "sdma" if barrier == "HB" else "send"  # a NIC-based barrier is started without a transfer
     return {"down": done.count(down), "across": done.count("recv"), "up": done.count("rdma")}
 
