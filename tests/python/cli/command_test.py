@@ -235,13 +235,18 @@ def test_help_loads_no_verb():
     assert [name for name in COMMANDS if f"tollbar.cli.{name}" in found] == []
 
 
+@pytest.mark.parametrize("words", ["--help", "bench --help", "logp --help", "logp measure --help", "run --help"])
+def test_what_is_of_the_house_looks_through_no_entry_points(words):
+    assert "importlib.metadata" not in loaded(*words.split())
+
+
 def test_a_price_loads_what_prices_plans_and_no_other_verb():
     found = loaded("price", "mcs", "--ranks", "64")
     assert found & HEAVY == set()
     assert [name for name in COMMANDS if f"tollbar.cli.{name}" in found] == ["price"]
-    assert "importlib.metadata" not in found  # entry points are for what the laboratory adds
-    layers = ("machine", "data", "models", "campaigns", "report", "papers")
-    assert [name for name in found if name.startswith(tuple(f"tollbar.{layer}" for layer in layers))] == []
+    assert "importlib.metadata" not in found
+    others = ("tollbar_lab", *(f"tollbar.{layer}" for layer in ("machine", "data", "campaigns", "report")))
+    assert [name for name in found if name.startswith(others)] == []
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
