@@ -105,5 +105,5 @@ def exhibit() -> Exhibit:
         f"the variance explained; a rank receives up to so many messages in one step between 256: {steps}, and 1 "
         "elsewhere; trees send 2(P - 1) messages, which is a broadcast, the others P log2 P."
     )
-    title, axes = "Four classes of complexity", Axes("nodes", "price, in L = o = g", log_y=True)
+    title, axes = "Four classes of complexity", Axes("nodes", "price over L = o = g", log_y=True)
     return Exhibit(_PAPER, "Section 4", title, axes, points, sentence)
