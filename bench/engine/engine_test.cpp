@@ -57,6 +57,46 @@ TEST_CASE("a period runs from one last entry to the next, whoever leaves first")
     for (const double each : period) CHECK(each == doctest::Approx(20e6));
 }
 
+TEST_CASE("each rank has a mean time in its calls, and what it does between them can be replayed") {
+    Stamps stamps(2, 3);
+    const Ticks unit = 1000;
+    for (Rank rank = 0; rank < 2; ++rank)
+        for (Ticks episode = 0; episode < 3; ++episode) {
+            const Ticks exit = (10 * episode + 9) * unit;
+            stamps.row(rank)[episode] = {exit - (rank + 1 + episode) * unit, exit};
+        }
+    const double unit_us = nanoseconds(unit) / 1e3;
+    const Samples samples = stamps.evaluate(3);
+    CHECK(samples.inside_each[0] == doctest::Approx(2 * unit_us * 1e3));  // of 1, 2 and 3
+    CHECK(samples.inside_each[1] == doctest::Approx(3 * unit_us * 1e3));
+    CHECK(samples.inside == doctest::Approx(2.5 * unit_us * 1e3));
+
+    const std::string file = "engine_test_profile.csv";
+    stamps.write_profile(3, file);
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    CHECK(line == "thread,event,value");
+    for (const double units : {8.0, 7.0, 7.0, 6.0}) {  // from one exit to the next, 10, less the time inside
+        std::getline(in, line);
+        CHECK(line.substr(1, 9) == ",compute,");
+        CHECK(std::stod(line.substr(10)) == doctest::Approx(units * unit_us).epsilon(1e-4));
+        std::getline(in, line);
+        CHECK(line.substr(1) == ",barrier,");
+    }
+    CHECK(!std::getline(in, line));
+    std::remove(file.c_str());
+    CHECK_THROWS(stamps.write_profile(3, "/nonexistent/profile.csv"));
+}
+
+TEST_CASE("--episodes gives every barrier so many stamped episodes, however long they take") {
+    const char* const words[] = {"program", "--episodes", "100000"};
+    const Options options = parse_options(3, words);
+    CHECK(pace_for(options, 64).stamped == 100000);
+    CHECK(pace_for(options, 64).cut_ns > 1e15);
+    CHECK(pace_for(Options{}, 64).stamped == 200);
+}
+
 TEST_CASE("an exit before the last entry is a violation that names both ranks") {
     Stamps stamps(3, 2);
     for (Rank rank = 0; rank < 3; ++rank) stamps.row(rank)[0] = {10, 20};

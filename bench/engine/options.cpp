@@ -53,6 +53,15 @@ std::vector<Flag> flags_of_all(Options& o) {
          "with --workload: so many runs of each, however long they take (default: as many as have --batch-us of "
          "computing, 3 to 10000)",
          number(o.runs, 1, 1'000'000)},
+        {"--episodes", "N",
+         "so many stamped episodes of each barrier, however long they take, and the mean time of each rank in them "
+         "(default: up to 200, without)",
+         number(o.episodes, 1, 10'000'000)},
+        {"--profile", "FILE",
+         "what each rank did between the stamped episodes of the barrier that was measured last, as "
+         "thread,event,value: "
+         "`tollbar simulate scheduler --compute FILE` replays it",
+         text(o.profile)},
         {"--computing", "busy|away",
          "with --workload: ranks keep a CPU busy, or let the time pass as hosts with CPUs of their own (default busy)",
          one_of(o.computing, {{"busy", Computing::busy}, {"away", Computing::away}})},

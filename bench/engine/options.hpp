@@ -55,9 +55,11 @@ struct Options {
     double batch_ns = 0;   ///< 0: 1 ms with a CPU for every rank, 12 ms otherwise
     double budget_ns = 0;  ///< 0: no limit
     Depth depth = Depth::full;
-    std::string only;        ///< empty: everything
-    std::vector<Work> work;  ///< measured in place of bare episodes; empty: those are
-    std::uint64_t runs = 0;  ///< of each workload; 0: as many as batch_ns has
+    std::string only;            ///< empty: everything
+    std::vector<Work> work;      ///< measured in place of bare episodes; empty: those are
+    std::uint64_t runs = 0;      ///< of each workload; 0: as many as batch_ns has
+    std::uint64_t episodes = 0;  ///< stamped of each barrier, however long they take; 0: as many as the pace has
+    std::string profile;         ///< the file of what each rank did between stamped episodes; empty: none
     Computing computing = Computing::busy;
     double turns_ns = 0;  ///< turns are timed for so long in place of counted episodes or runs; 0: those are
     Neighbours neighbours = Neighbours::alone;

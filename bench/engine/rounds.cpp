@@ -16,7 +16,8 @@ constexpr std::uint64_t episodes_of_a_crowded_spinner = 3;
 constexpr double share_of_crowded_spinners = 0.2;  // of the time budget
 constexpr double work_ns = 20e6;                   // of computing that is timed at once, unless --batch-us says else
 constexpr std::uint64_t fewest_runs = 3, most_runs = 10000;
-constexpr double never_ns = 1e18;  // where the number of runs is given, they are all made
+constexpr double never_ns = 1e18;           // where a number of runs or episodes is given, they are all made
+constexpr std::size_t most_printed = 1000;  // of episodes whose number is given: their means are what was wanted
 
 /// Everything known of a candidate from earlier rounds.
 struct Known {
@@ -109,6 +110,7 @@ private:
             visit->computing = options_.computing;
             one.receive(crew_, *visit);
             if (!sound(visit->stamps.evaluate(visit->stamping.stamped), one.label(), round)) return false;
+            if (crew_.is_first()) write_profile(*visit);
             if (crew_.is_first()) print_work(one.label(), round, each.spelling, workload, visit->timing);
         }
         return true;
@@ -130,12 +132,20 @@ private:
             .print();
     }
 
+    void write_profile(const Visit& visit) const {
+        if (!options_.profile.empty()) visit.stamps.write_profile(visit.stamping.stamped, options_.profile);
+    }
+
     /// False, and nothing but the violation, when somebody left early.
     bool print_visit(const Label& label, std::uint32_t round, Visit& visit) {
-        const Samples samples = visit.stamps.evaluate(visit.stamping.stamped);
+        Samples samples = visit.stamps.evaluate(visit.stamping.stamped);
         const Samples isolated = visit.isolated.evaluate(visit.stamping.isolated);
         if (!sound(samples, label, round) || !sound(isolated, label, round)) return false;
         print_batch(label, round, visit);
+        write_profile(visit);
+        if (options_.episodes != 0)
+            for (std::vector<double>* of_episodes : {&samples.latency, &samples.skew, &samples.span, &samples.call})
+                of_episodes->resize(std::min(of_episodes->size(), most_printed));
         Record<"episodes"> record(label, round);
         record.field("voluntary", visit.stamping.usage.voluntary)
             .field("involuntary", visit.stamping.usage.involuntary)
@@ -143,6 +153,7 @@ private:
             .field("skew_ns", samples.skew)
             .field("span_ns", samples.span)
             .field("inside_ns", samples.inside);
+        if (options_.episodes != 0) record.field("inside_each_ns", samples.inside_each);
         if (visit.stamping.isolated != 0) record.field("call_ns", samples.call);
         record.print();
         if (visit.stamping.isolated != 0)
@@ -213,7 +224,8 @@ Pace pace_for(const Options& options, std::size_t cpus) {
     // at the clock more often. Not too often: the look holds rank 0 up and costs a monotone word its rhythm.
     pace.chunk = !crowded && options.placement == Placement::free ? 100 : pace.most;
     pace.warm_up = crowded ? 2 : 100;
-    pace.stamped = 200;
+    pace.stamped = options.episodes != 0 ? options.episodes : 200;
+    if (options.episodes != 0) pace.cut_ns = never_ns;
     return pace;
 }
 

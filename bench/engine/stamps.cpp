@@ -2,6 +2,9 @@
 // Entry and exit times of single episodes, one row a rank, and what they say about the barrier.
 #include "stamps.hpp"
 
+#include <fstream>
+#include <stdexcept>
+
 namespace tollbar::bench {
 
 namespace {
@@ -24,6 +27,7 @@ std::size_t Stamps::bytes(Rank ranks, std::size_t episodes) noexcept {
 
 Samples Stamps::evaluate(std::size_t episodes) const {
     Samples samples;
+    samples.inside_each.resize(ranks_);
     Ticks before = 0;
     for (std::size_t episode = 0; episode < episodes; ++episode) {
         Rank last_in = 0;
@@ -34,6 +38,7 @@ Samples Stamps::evaluate(std::size_t episodes) const {
         const auto at = [&](Rank rank) -> const Stamp& { return stamps_[rank * stride_ + episode]; };
         for (Rank rank = 0; rank < ranks_; ++rank) {
             inside += at(rank).exit - at(rank).entry;
+            samples.inside_each[rank] += nanoseconds(at(rank).exit - at(rank).entry) / static_cast<double>(episodes);
             if (at(rank).entry > at(last_in).entry) last_in = rank;
             if (at(rank).entry < at(first_in).entry) first_in = rank;
             if (at(rank).exit > at(last_out).exit) last_out = rank;
@@ -54,6 +59,18 @@ Samples Stamps::evaluate(std::size_t episodes) const {
         before = entered;
     }
     return samples;
+}
+
+void Stamps::write_profile(std::size_t episodes, const std::string& file) const {
+    std::ofstream out(file);
+    out << "thread,event,value\n";
+    for (Rank rank = 0; rank < ranks_; ++rank)
+        for (std::size_t episode = 1; episode < episodes; ++episode) {
+            const Stamp* stamp = stamps_ + rank * stride_ + episode;
+            out << rank << ",compute," << nanoseconds(stamp->entry - (stamp - 1)->exit) / 1e3 << '\n'
+                << rank << ",barrier,\n";
+        }
+    if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
 }  // namespace tollbar::bench

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tollbar::bench {
@@ -30,12 +31,13 @@ struct Violation {
 
 /// The times that the stamps of one visit give; one sample an episode, in nanoseconds.
 struct Samples {
-    std::vector<double> latency;  ///< last exit - last entry
-    std::vector<double> skew;     ///< last exit - first exit
-    std::vector<double> span;     ///< last exit - first entry
-    std::vector<double> call;     ///< exit - entry of rank 0
-    double inside = 0;            ///< exit - entry: mean over ranks and episodes, as papers count
-    std::vector<double> period;   ///< last entry - last entry of the episode before; one fewer
+    std::vector<double> latency;      ///< last exit - last entry
+    std::vector<double> skew;         ///< last exit - first exit
+    std::vector<double> span;         ///< last exit - first entry
+    std::vector<double> call;         ///< exit - entry of rank 0
+    double inside = 0;                ///< exit - entry: mean over ranks and episodes, as papers count
+    std::vector<double> inside_each;  ///< the same of each rank: mean over episodes
+    std::vector<double> period;       ///< last entry - last entry of the episode before; one fewer
     std::optional<Violation> violation;
 };
 
@@ -59,6 +61,11 @@ public:
 
     /// Evaluates the first `episodes` of all rows.
     Samples evaluate(std::size_t episodes) const;
+
+    /// Writes what each rank did from the exit of an episode to the entry of the next, of the first `episodes`, and
+    /// that it passed a barrier then: CSV of thread,event,value, in microseconds. Throws std::runtime_error that names
+    /// the file.
+    void write_profile(std::size_t episodes, const std::string& file) const;
 
 private:
     Rank ranks_;

@@ -78,6 +78,7 @@ private:
         const std::unique_ptr<Visit> visit = crew_.visit(pace, workload.runs);
         visit->workload = &workload;
         one.receive(crew_, *visit);
+        if (!options_.profile.empty()) visit->stamps.write_profile(visit->stamping.stamped, options_.profile);
         return print(label, round, work, *visit);
     }
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # statistics are loaded when something is compared
     from tollbar.campaigns.evidence import Evidence
 
 LIMIT_S = 120.0
+LONG_S = 3600.0  #: of a launch whose episodes are counted
 ASKING_S = 30.0  #: for a program that is asked what it has
 
 
@@ -52,6 +53,7 @@ class Request:
     workloads: Sequence[str] = ()
     as_printed: bool = False  #: workloads of the NIC paper between as many hosts as in its figures alone
     runs: int = 0  #: of each workload, in all launches together; 0: as many as batch_us has
+    episodes: int = 0  #: stamped of each barrier in a launch, with each rank's mean; 0: a few hundred, as time allows
     beside: Sequence[str] = ()  #: who else wants the processors, as the measuring programs spell it
     pinned: Sequence[int] = ()  #: of the ranks, those that are pinned too; empty: all
     turns_ms: int = 0  #: how long turns of one barrier are timed
@@ -136,7 +138,16 @@ class Campaign:
 
     def start(self, program: str, situation: Any, rounds: int, seed: int) -> Start:
         """One launch."""
-        return Start(self.command(program, situation, rounds, seed), self.environment())
+        return Start(self.command(program, situation, rounds, seed), self.environment(), self.limit_s)
+
+    def counted(self) -> list[str]:
+        """The flags of a measuring program for so many episodes of each barrier, where a number is requested."""
+        return ["--episodes", str(self.request.episodes)] if self.request.episodes else []
+
+    @property
+    def limit_s(self) -> float:
+        """The time that a launch may take."""
+        return LONG_S if self.request.episodes else LIMIT_S
 
     def environment(self) -> dict[str, str]:
         """The environment of a measuring program."""

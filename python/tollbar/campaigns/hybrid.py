@@ -81,6 +81,7 @@ class Threads(Campaign):
         command = [*mpi_settings.job(situation.mpi, situation.ranks), str(self._programs[situation.mpi])]
         command += ["--threads", str(situation.threads), "--level", self.request.level]
         command += ["--rounds", str(rounds), "--seed", str(seed), "--placement", "free"]
+        command += self.counted()
         if not self.request.full:
             command += ["--only", ",".join([*PEERS, *(self.request.only or FEW)])]
         return command

@@ -190,6 +190,7 @@ class Mpis(Campaign):
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
         flags += ["--apart", situation.apart, *self._extent(situation, setting)]
         limit_s = _LIMIT_OF_FULL_S if self.request.full else _LIMIT_S
+        limit_s = self.limit_s if self.request.episodes else limit_s
         command = self._launcher(situation)
         # The launcher itself must not load what its ranks are to load.
         command += ["env", *(f"{name}={value}" for name, value in variables.items())]
@@ -214,6 +215,7 @@ class Mpis(Campaign):
         flags = ["--late-ms", "1000" if late else "0", "--communicators", "12" if set_up else "0"]
         if not open_mpi or where.apart == "cgroups":
             flags += ["--batch-us", str(_LONG_BATCH_US)]
+        flags += self.counted()
         if only := self._only(where, setting):
             flags += ["--only", ",".join(only)]
         return flags

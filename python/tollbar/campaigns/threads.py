@@ -167,11 +167,12 @@ class Threads(Campaign):
         command = [str(self._runnable[program]), "--ranks", str(situation.ranks)]
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
         if program in OF_RUNTIME:
-            return [*command, *only_of_runtime(program, self.request.only)]
-        return [*command, *self._of_main(situation)] if program == MAIN else command
+            return [*command, *self.counted(), *only_of_runtime(program, self.request.only)]
+        return [*command, *self.counted(), *self._of_main(situation)] if program == MAIN else command
 
     def start(self, program: str, situation: Situation, rounds: int, seed: int) -> Start:
-        return Start(self.command(program, situation, rounds, seed), self.environment() | preloaded(program))
+        environment = self.environment() | preloaded(program)
+        return Start(self.command(program, situation, rounds, seed), environment, self.limit_s)
 
     def _of_main(self, situation: Situation) -> list[str]:
         """The flags of the program that measures most."""

@@ -16,6 +16,7 @@ _CHANGES = arguments.pairs(
         "launches": _COUNT,
         "rounds": _COUNT,
         "runs": _COUNT,
+        "episodes": _COUNT,
         "budget": arguments.number(float, arguments.ABOVE_0, what="number of seconds"),
         "seed": arguments.number(int, 0, 2**31, "whole number"),
     }

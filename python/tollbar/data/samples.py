@@ -54,11 +54,13 @@ _EPISODES = {
 #: The metrics of a record of each kind; a list gives a row for each of its values.
 #: Period is the time of many episodes over their number, latency last entry to last exit, skew first exit to
 #: last exit, span first entry to last exit, call the time of rank 0 in its call, inside the mean time of all
-#: ranks in theirs. A few episodes of a crowd are timed from last entry to last entry: the own time of rank 0
-#: depends on when it happens to leave.
+#: ranks in theirs, inside_each that of each rank, in their order. A few episodes of a crowd are timed from last
+#: entry to last entry: the own time of rank 0 depends on when it happens to leave.
 METRICS: dict[str, dict[str, pl.Expr]] = {
     "batch": _EPISODES,
-    "episodes": {name: pl.col(name) for name in ("latency_ns", "skew_ns", "span_ns", "call_ns", "inside_ns")},
+    "episodes": {
+        name: pl.col(name) for name in ("latency_ns", "skew_ns", "span_ns", "call_ns", "inside_ns", "inside_each_ns")
+    },
     "isolated": {"alone_latency_ns": pl.col("latency_ns"), "alone_skew_ns": pl.col("skew_ns")},
     "processes": {"period_ns": _EPISODES["period_ns"]},
     "idle": {"waiters_share": pl.col("cpu_ns") / pl.col("waited_ns")},

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Campaigns, with replays in place of the measuring programs."""
 
+from dataclasses import replace
+
 import pytest
 from tollbar.campaigns import evidence, passes
 from tollbar.campaigns import threads as campaign
@@ -191,3 +193,17 @@ def test_an_interrupted_run_is_called_incomplete_in_its_folder(tmp_path, program
     assert raised.value.__notes__ == [f"{run} is incomplete"]
     assert results.read_environment(run)["incomplete"] is True
     assert "incomplete" not in measure(tmp_path, launches=1)[1].environment
+
+
+def test_a_number_of_episodes_is_asked_of_the_programs_and_given_time(programs):
+    request = Request(ranks=(4,), placements=("free",), launches=10, budget_s=60.0, episodes=100_000)
+    situation = campaign.Situation("free", 4)
+    with campaign.prepared(request) as (work, _):
+        for program in (campaign.MAIN, *campaign.PEERS):
+            start = work.start(program, situation, 1, 1)
+            assert start.command[start.command.index("--episodes") + 1] == "100000"
+            assert start.limit_s == 3600
+    with campaign.prepared(replace(request, episodes=0)) as (work, _):
+        start = work.start(campaign.MAIN, situation, 1, 1)
+        assert "--episodes" not in start.command
+        assert start.limit_s == 120

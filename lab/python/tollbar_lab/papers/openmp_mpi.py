@@ -126,6 +126,7 @@ def _threads(runs: Stored, number: str, title: str, barriers: Sequence[str]) -> 
     by_ranks, points = runs.threads, []
     model = stored.model_of(by_ranks)
     by_name: dict[str, object] = {"dissemination": model}
+    ranks: list[Point] = []
     printed_series = {value.series for value in values_of(NAME, number)}
     for barrier in barriers:
         plan = _PRICED_AS[barrier]
@@ -134,24 +135,35 @@ def _threads(runs: Stored, number: str, title: str, barriers: Sequence[str]) -> 
             _model(number, barrier, plan, _THREADS) if barrier in printed_series else [],
             stored.measured(by_ranks, candidate, barrier, model, plan, _COUNTED),
         )
-    return _exhibit(number, title, "threads", points, barriers, runs.missing("threads", by_name))
+        ranks += stored.of_each_rank(by_ranks, candidate, barrier)
+    return _exhibit(number, title, "threads", points, barriers, runs.missing("threads", by_name), ranks)
 
 
 def _processes(runs: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
     where, by_ranks = runs.mpi
     model, points = stored.model_of(by_ranks), []
     by_name: dict[str, object] = {stored.named("dissemination"): model}
+    ranks: list[Point] = []
     for plan in plans:
         candidate = by_name[stored.named(plan)] = stored.by_messages(by_ranks, plan)
         points += stored.merged(
             _model(number, plan, plan, _NODES), stored.measured(by_ranks, candidate, plan, model, plan, _COUNTED)
         )
-    return _exhibit(number, stored.titled(title, where, points), "nodes", points, plans, runs.missing("mpi", by_name))
+        ranks += stored.of_each_rank(by_ranks, candidate, plan)
+    title = stored.titled(title, where, points)
+    return _exhibit(number, title, "nodes", points, plans, runs.missing("mpi", by_name), ranks)
 
 
 def _exhibit(
-    number: str, title: str, x: str, points: list[Point], plans: Sequence[str], missing: Lack | None
+    number: str,
+    title: str,
+    x: str,
+    points: list[Point],
+    plans: Sequence[str],
+    missing: Lack | None,
+    ranks: Sequence[Point],
 ) -> Exhibit:
+    """`ranks` have the mean time of each rank, which stands in the table alone."""
     points = with_published(points, NAME, number)
     printed_series = {point.series for point in points if point.published is not None}
     sentences = [_sentence(points, plan, x) for plan in plans if plan in printed_series]
@@ -160,9 +172,10 @@ def _exhibit(
         number,
         title,
         Axes(x, "barrier, us", log_x=False, log_y=number in _WIDE),
-        points,
+        [*points, *ranks],
         " ".join(sentences),
         missing,
+        aside=tuple(dict.fromkeys(point.series for point in ranks)),
     )
 
 

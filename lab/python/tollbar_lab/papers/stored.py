@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from tollbar.data import places, results, samples, workloads
 from tollbar.data.places import Candidate, Measurements, Situation
@@ -144,6 +145,17 @@ def measured(
             predicted_us = None if predicted_ns is None else predicted_ns / 1e3
             as_paper = measurements.median(candidate, counted)
             points.append(measured_point(series, ranks, taken, predicted_us, as_paper))
+    return points
+
+
+def of_each_rank(by_ranks: Mapping[int, Measurements], candidate: Candidate | None, series: str) -> list[Point]:
+    """The mean time of each rank in its calls, over all launches, where a number of episodes was measured."""
+    points = []
+    for ranks, measurements in sorted(by_ranks.items()):
+        metric, label = pl.col("metric") == "inside_each_ns", candidate.label if candidate else ""
+        rows = measurements.raw.filter(metric, pl.col("candidate") == label)
+        for rank, ns in enumerate(np.mean(rows["value"].to_list(), axis=0) if len(rows) else ()):
+            points.append(Point(f"{series}, rank {rank}", ranks, measured=float(ns) / 1e3))
     return points
 
 

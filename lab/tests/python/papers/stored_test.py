@@ -59,6 +59,20 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
     assert "Here the model is off by" in found["Figure 9"].conclusion
 
 
+def test_each_rank_has_a_row_of_its_mean_where_a_number_of_episodes_was_measured(tmp_path, replay):
+    texts = []
+    for seed, means in enumerate(([1000.0, 3000.0], [2000.0, 5000.0])):
+        lines = replay.text("tollbar-bench-threads", 2, "free", 1, seed, "sense_reversing").splitlines()
+        records = [json.loads(line) for line in lines]
+        records = [each | ({"inside_each_ns": means} if each["record"] == "episodes" else {}) for each in records]
+        texts.append("\n".join(map(json.dumps, records)) + "\n")
+    new_run(tmp_path, "threads", *texts)
+    seven = by_number(openmp_mpi.exhibits(Stored(tmp_path)))["Figure 7"]
+    rows = {point.series: (point.x, point.measured) for point in seven.points if "rank" in point.series}
+    assert rows == {"sense_reversing, rank 0": (2, 1.5), "sense_reversing, rank 1": (2, 4.0)}
+    assert not any("rank" in line.label for line in seven.figure.lines)
+
+
 def test_what_a_figure_lacks_is_measured_however_many_runs_of_the_kind_there_are(tmp_path, replay):
     def launch(only: str) -> str:
         return replay.text("tollbar-bench-threads", 2, "free", 1, 0, only)
