@@ -189,8 +189,7 @@ class Mpis(Campaign):
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
         flags += ["--apart", situation.apart, *self._extent(situation, setting)]
-        limit_s = _LIMIT_OF_FULL_S if self.request.full else _LIMIT_S
-        limit_s = self.limit_s if self.request.episodes else limit_s
+        limit_s = self.limit_s if self.request.episodes else _LIMIT_OF_FULL_S if self.request.full else _LIMIT_S
         command = self._launcher(situation)
         # The launcher itself must not load what its ranks are to load.
         command += ["env", *(f"{name}={value}" for name, value in variables.items())]
