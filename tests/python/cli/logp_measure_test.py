@@ -86,7 +86,7 @@ def test_a_program_that_is_not_there_is_named_with_the_way_to_it(tollbar, progra
 def test_a_noisy_machine_is_told(tollbar, program, monkeypatch):
     quiet = tollbar("logp", "measure", "threads", "--effort", "quick")
     lines = ["other programs had half of it", "a hypervisor had the rest"]
-    monkeypatch.setattr(noise, "since", lambda _: lines)
+    monkeypatch.setattr(noise, "after", lambda *_: lines)
     said = tollbar("logp", "measure", "threads", "--effort", "quick")
     assert said.code == quiet.code == 0
     assert [line for line in lines if f"the machine was not quiet: {line}" in said.err] == lines

@@ -37,7 +37,7 @@ REFUSED = {
     "bench threads --effort budget=nan": "'nan' is not a number of seconds above 0",
     "bench threads --effort launches=0": "launches=0: '0' is not a whole number, at least 1",
     "bench threads --effort much": "'much' is not known; there are quick, usual, full",
-    "bench threads --effort quick,pace=1": "pace=: there are launches, rounds, runs, budget, seed",
+    "bench threads --effort quick,pace=1": "pace=: there are launches, rounds, runs, episodes, budget, seed",
     "bench threads --mpi openmpi": "--mpi is not an option of `tollbar bench threads`",
     "bench threads --placement here": "'here' is not known; there are pinned, free",
     "bench threads --ranks 1": "'1' is not a number of threads from 2 to 4096",
