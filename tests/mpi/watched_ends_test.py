@@ -140,7 +140,8 @@ def in_init(start, door, *first):
 
 def kill_all(job) -> None:
     for number in [job.process.pid, *below(job)]:
-        os.kill(number, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may end as what started it is killed
+            os.kill(number, signal.SIGKILL)
     job.process.wait()
 
 
