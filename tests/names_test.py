@@ -22,7 +22,7 @@ def named_in(source: str) -> set[str]:
 def test_names_in_python_say_what_they_hold():
     files = [*PYTHON.rglob("*.py"), *(ROOT / "lab" / "python").rglob("*.py")]
     assert len(files) > 100
-    named = {path.name: {name.lower() for name in named_in(path.read_text())} & NO_NAMES for path in files}
+    named = {str(path): {name.lower() for name in named_in(path.read_text())} & NO_NAMES for path in files}
     assert {name: words for name, words in named.items() if words} == {}
 
 
