@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements of the papers, and what follows from their own words and numbers: every row is computed.
 
-docs/errata.md has the derivations, and the slips of the pen in which there is nothing to compute.
+lab/docs/errata.md has the derivations, and the slips of the pen in which there is nothing to compute.
 """
 
 from __future__ import annotations
