@@ -135,12 +135,12 @@ int tollbar_was_jumped_out_of(const void* frame) {
     return outer.is_past && !outer.is_there;
 }
 
-int tollbar_begin_to_count(const tollbar_known* known) {
-    return static_cast<int>(counts[known->index - 1].lock(reinterpret_cast<std::uintptr_t>(&::tollbar_here)));
-}
-
-void tollbar_end_to_count(const tollbar_known* known, int was_owned) {
-    counts[known->index - 1].unlock(was_owned != 0);
+std::uint64_t tollbar_put_counted_in_turn(const tollbar_known* known, const tollbar_counted* what) {
+    OwnedLock<NativeSync>& turn = counts[known->index - 1];
+    const bool was_owned = turn.lock(reinterpret_cast<std::uintptr_t>(&::tollbar_here));
+    const std::uint64_t number = tollbar_put_counted(known->shared, what);
+    turn.unlock(was_owned);
+    return number;
 }
 
 std::uint64_t tollbar_time_ns() { return now_ns(); }

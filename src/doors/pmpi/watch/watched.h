@@ -97,9 +97,9 @@ void tollbar_after_init(void);
 void tollbar_before_finalize(void);
 void tollbar_after_finalize(void);
 
-/* Around the counting of a call where threads may do so at once; the first one gives what the second one needs. */
-tollbar_hidden int tollbar_begin_to_count(const struct tollbar_known* known);
-tollbar_hidden void tollbar_end_to_count(const struct tollbar_known* known, int was_owned);
+/* tollbar_put_counted() where threads may count at once. */
+tollbar_hidden uint64_t tollbar_put_counted_in_turn(const struct tollbar_known* known,
+                                                    const struct tollbar_counted* what);
 /* CLOCK_MONOTONIC, where calls are timed. */
 tollbar_slow uint64_t tollbar_time_ns(void);
 /* A collective call that is accounted for ends. */
@@ -201,11 +201,8 @@ tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, c
     struct tollbar_counted what = {root << 32 | op << 16 | line, 0, 0, (uint64_t)(uintptr_t)given->site, 0};
     tollbar_put_bytes(known, call, given, &what);
     if (tollbar_has_besides(tollbar_accounts)) what.entered_ns = tollbar_time_ns();
-    if (!tollbar_has_besides(tollbar_several)) return tollbar_put_counted(known->shared, &what);
-    const int was_owned = tollbar_begin_to_count(known);
-    const uint64_t number = tollbar_put_counted(known->shared, &what);
-    tollbar_end_to_count(known, was_owned);
-    return number;
+    return tollbar_has_besides(tollbar_several) ? tollbar_put_counted_in_turn(known, &what)
+                                                : tollbar_put_counted(known->shared, &what);
 }
 
 static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int peer) {
