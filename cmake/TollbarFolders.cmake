@@ -59,6 +59,14 @@ function(tollbar_targets_below variable folder)
     set(${variable} ${targets} PARENT_SCOPE)
 endfunction()
 
+# tollbar_extend(target source...): sources of the folder that calls this become a part of a target from elsewhere, which
+# goes without them where the folder is not there.
+function(tollbar_extend target)
+    list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
+    target_sources(${target} PRIVATE ${sources})
+    set_property(TARGET ${target} APPEND PROPERTY TOLLBAR_EXTENSIONS ${sources})
+endfunction()
+
 # tollbar_apart(folder): an error when a target from outside the folder links, compiles or includes what lies in it. To
 # be called last of all.
 function(tollbar_apart folder)
@@ -68,6 +76,7 @@ function(tollbar_apart folder)
     list(REMOVE_ITEM outside ${inside})
     foreach(target IN LISTS outside)
         set(uses "")
+        get_target_property(extensions ${target} TOLLBAR_EXTENSIONS)
         foreach(property IN ITEMS SOURCES LINK_LIBRARIES INTERFACE_LINK_LIBRARIES INCLUDE_DIRECTORIES
                                   INTERFACE_INCLUDE_DIRECTORIES)
             get_target_property(values ${target} ${property})
@@ -79,6 +88,9 @@ function(tollbar_apart folder)
                     endif()
                 endif()
                 string(FIND "${value}/" "${path}/" at)
+                if(value IN_LIST extensions)
+                    continue()
+                endif()
                 if(value IN_LIST inside OR NOT at EQUAL -1)
                     list(APPEND uses ${value})
                 endif()

@@ -102,6 +102,17 @@ struct Roster {
 using Add = std::function<bool(Roster& roster, const std::string& name, const std::string& wait)>;
 inline const Add nothing_more = [](Roster&, const std::string&, const std::string&) { return false; };
 
+/// A function that adds candidates to a program, from a source file that another part of the build links into it.
+template <class Add>
+struct Further {
+    explicit Further(Add add) { all().push_back(add); }
+
+    static std::vector<Add>& all() {
+        static std::vector<Add> adds;
+        return adds;
+    }
+};
+
 /// Keeps what `list` names, in the order of the roster: NAME keeps all its waiting policies, NAME+WAIT one. Names
 /// may have commas in them (mcs:2,2): the longest known one counts. A name that the roster does not have is offered
 /// to `add`. Throws WrongUse for a name nobody knows.

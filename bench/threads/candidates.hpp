@@ -13,9 +13,6 @@ void add_standard_peers(Roster& roster, Rank ranks);
 void add_beside_neighbours(Roster& roster, const Launch& launch);  ///< what --turns is for: how everybody waits
 void add_boost(Roster& roster, Rank ranks);
 void add_concurrency_kit(Roster& roster, Rank ranks);
-/// The barriers of a paper on OpenMP, and its variants. They give way between polls where ranks share CPUs; with "spin"
-/// never.
-void add_published(Roster& roster, const Launch& launch);
 void add_loaded(Roster& roster, Rank ranks);  ///< "loaded": of a preloaded library that offers it (tollbar/toll.h)
 
 /// One catalogue plan. Throws std::invalid_argument when it cannot be spelled so or not for that many ranks.
@@ -23,6 +20,9 @@ void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std
 
 /// "pthread_door": the preload for pthread_barrier_wait; false where it is not built.
 bool add_door(Roster& roster, Rank ranks);
+
+/// Those of tollbar-bench-threads.
+using FurtherBarriers = Further<void (*)(Roster& roster, const Launch& launch)>;
 
 /// Any plan for that many ranks, for --only, and "pthread_door".
 Add plans_for(Rank ranks);

@@ -16,7 +16,7 @@ int measure(Launch& launch) {
         add_standard_peers(roster, ranks);
         add_boost(roster, ranks);
         add_concurrency_kit(roster, ranks);
-        add_published(roster, launch);
+        for (const auto add : FurtherBarriers::all()) add(roster, launch);
         add_loaded(roster, ranks);
     }
     if (!launch.keeps(roster, plans_for(ranks))) return 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the measuring programs: what ranks compute between barriers, and the barriers of a paper.
+// The words of the measuring programs: what ranks compute between barriers.
 #include "parts.hpp"
-
-#include "published.hpp"
 
 #include <tollbar/models/workload.hpp>
 
@@ -19,9 +17,6 @@ using namespace nb::literals;
 using namespace tollbar;
 
 void bind_workload(nb::module_& m) {
-    std::vector<std::string> names;
-    for (const published::Form& form : published::forms) names.emplace_back(form.name);
-    m.attr("published_barriers") = names;
     m.def(
         "parse_workload",
         [](const std::string& spelling) {

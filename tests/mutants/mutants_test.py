@@ -31,7 +31,7 @@ ROOMS = ("plan", "algorithms", "analysis", "base", "waiting", "wire", "transport
 LIBRARY = (*(f"src/{room}" for room in ROOMS), "bench/engine/workload", "lab/models/checks.cpp", "lab/models/cores",
            "lab/models/nic", "lab/models/scheduler")  # fmt: skip
 #: Folders of which a workshop has a copy.
-COPIED = ("include", "src", "tests", "python/native", "bench/engine/workload", "bench/threads", "lab")
+COPIED = ("include", "src", "tests", "python/native", "bench/engine/workload", "lab")
 #: Sources that the checker calls; they include what stands for the processor's words.
 MODELS = {
     "model": ("tests/model/mutant.cpp", "tests/model/checker.cpp"),
@@ -42,7 +42,7 @@ MODELS = {
 }
 CXX = os.environ.get("CXX", "c++")
 FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Ipython", "-Itests",
-         "-Itests/model", "-Isrc/transports/udp", "-Ibench/engine/workload", "-Ibench/threads", "-Ilab",
+         "-Itests/model", "-Isrc/transports/udp", "-Ibench/engine/workload", "-Ilab/bench/threads", "-Ilab",
          "-Ilab/include", "-Ilab/tests", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
          '-DTOLLBAR_EMULATOR=""', '-DTOLLBAR_VISITOR="/bin/false"', '-DTOLLBAR_TESTS_DIR="tests"')  # fmt: skip
 #: What most files include, compiled once.

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tollbar
 from tollbar import environment
 from tollbar.cli import arguments, ways
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import track
 from tollbar.cli.table import Table, column, describe_columns
+from tollbar.machine import paths
 from tollbar.machine.failure import Failure
 
 if TYPE_CHECKING:
@@ -98,9 +99,22 @@ class Way:
     def _named(self, text: str) -> str | Path:
         if self.loads and (text.endswith(".so") or Path(text).is_file()):
             return Path(text)
-        if text not in self.others:
+        if text in self.others:
+            return text
+        try:
             arguments.plan(text.partition("+")[0], self.others)
+        except argparse.ArgumentError:
+            if not self._is_measured(text):
+                raise
         return text
+
+    def _is_measured(self, text: str) -> bool:
+        """Whether the measuring program of threads has it besides."""
+        from tollbar.campaigns import campaign, threads
+
+        with contextlib.suppress(FileNotFoundError):
+            return self.name == "threads" and text in campaign.listed(paths.program(threads.MAIN))
+        return False
 
     def _names(self, barriers: list[str | Path]) -> tuple[list[str], Path | None]:
         """The barriers that are asked for, and the library to preload."""
@@ -202,13 +216,11 @@ def _ranks(text: str) -> list[range]:
     return ranges
 
 
-_PUBLISHED = tollbar.published_barriers if tollbar.native_problem is None else ()
-
 WAYS = {
     way.name: way
     for way in (
         Way("threads", "barriers between the threads of a process", "threads", 5, 100_000, "of_threads",
-            ("tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp", *_PUBLISHED),
+            ("tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp"),
             ("pthread_barrier", "libgomp", "libomp")),
         Way("processes", "barriers between processes of one machine", "processes", 4, 100_000, "of_processes",
             ("pthread_barrier",), ("pthread_barrier",)),

@@ -48,8 +48,7 @@ void add(Roster& roster, Rank ranks, const Form& form, Label label) {
         roster.add<Counter>(std::move(label), ranks, form);
 }
 
-}  // namespace
-
+/// They give way between polls where ranks share CPUs; with "spin" never.
 void add_published(Roster& roster, const Launch& launch) {
     const Rank ranks = launch.options.ranks;
     for (Form form : published::forms) {
@@ -60,5 +59,9 @@ void add_published(Roster& roster, const Launch& launch) {
         add(roster, ranks, form, {name, "published"});
     }
 }
+
+const FurtherBarriers published_ones(add_published);
+
+}  // namespace
 
 }  // namespace tollbar::bench
