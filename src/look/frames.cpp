@@ -12,9 +12,11 @@
 #include <cstring>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace tollbar::look {
@@ -58,6 +60,11 @@ struct Unwinder::State {
     void name(Frame& frame, Address inside) const {
         Dwfl_Module* const module = dwfl_addrmodule(modules, inside);
         if (module == nullptr) return;
+        const std::string place = process.place_in_file(inside);
+        if (const auto known = named().find(place); !place.empty() && known != named().end()) {
+            std::tie(frame.symbol, frame.module, frame.source) = known->second;
+            return;
+        }
         GElf_Off offset = 0;
         GElf_Sym symbol;
         const char* const name = dwfl_module_addrinfo(module, inside, &offset, &symbol, nullptr, nullptr, nullptr);
@@ -69,6 +76,14 @@ struct Unwinder::State {
             const char* const file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
             if (file != nullptr) frame.source = file_name(file) + ":" + std::to_string(number);
         }
+        if (!frame.symbol.empty()) named()[place] = {frame.symbol, frame.module, frame.source};
+    }
+
+    /// Symbol, module and source of the places in files that have been named: ranks of a job stand at the same ones,
+    /// and the symbols and lines of a file are read anew for each process.
+    static std::map<std::string, std::tuple<std::string, std::string, std::string>>& named() {
+        static std::map<std::string, std::tuple<std::string, std::string, std::string>> all;
+        return all;
     }
 
     /// The file of a module, for libdw: in the process's own mount namespace, or the very one that it has mapped.

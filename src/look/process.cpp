@@ -141,6 +141,12 @@ std::string Process::bounds(Address at) const {
     return text.data();
 }
 
+std::string Process::place_in_file(Address at) const {
+    const detail::Region* const region = region_at(regions_, at);
+    if (region == nullptr || !region->name.starts_with('/')) return "";
+    return region->file + ":" + std::to_string(at - region->begin + region->offset);
+}
+
 std::string Process::key(Address at) const {
     const detail::Region* const region = region_at(regions_, at);
     if (region != nullptr && region->shared) {

@@ -51,6 +51,9 @@ public:
     /// "BEGIN-END" of the region of that address, as /proc/PID/map_files has it.
     std::string bounds(Address at) const;
 
+    /// "DEVICE:INODE:OFFSET" of the file behind that address, the same in every process that maps it; empty: none.
+    std::string place_in_file(Address at) const;
+
     /// The same for every process that sees the memory at that address: file and offset of shared memory, else process
     /// and address.
     std::string key(Address at) const;
