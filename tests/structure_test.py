@@ -181,7 +181,7 @@ def laboratory_of(path: Path) -> list[str]:
 
 
 def test_no_file_of_the_house_includes_a_file_of_the_laboratory():
-    house = ("include/", "src/", "bench/", "python/", "examples/")
+    house = ("include/", "src/", "bench/", "python/", "examples/", "tests/")
     files = [path for path in tracked() if relative(path).startswith(house) and path.suffix in CODE]
     assert len(files) > 400
     assert [line for path in files for line in laboratory_of(path)] == []

@@ -2,29 +2,42 @@
 // tollbar's split barriers of OpenSHMEM: every way of signalling, in several rounds and in one shot.
 #include "variants.hpp"
 
+#include <tollbar/shmem.h>
+
 #include <cerrno>
+#include <cstdint>
 #include <stdexcept>
+#include <string>
 
 namespace tollbar::bench {
 
 namespace {
 
-std::vector<Variant> all() {
-    std::vector<Variant> all{{"default", "auto", Shot::chosen, TOLLBAR_SHMEM_AUTO, nullptr, 0}};
-    for (const CounterKind& counters : counter_kinds)
-        all.push_back({"dissemination", counters.name, Shot::rounds, TOLLBAR_SHMEM_AUTO, &counters, 0});
-    const Variant slots[] = {
-        {"dissemination", "puts", Shot::rounds, TOLLBAR_SHMEM_PUTS, nullptr, 0},
-        {"dissemination", "engine", Shot::rounds, TOLLBAR_SHMEM_PUTS, nullptr, 1},
-        {"dissemination", "stores", Shot::rounds, TOLLBAR_SHMEM_STORES, nullptr, 0},
-        {"one-shot", "puts", Shot::one, TOLLBAR_SHMEM_PUTS, nullptr, 0},
-        {"one-shot", "stores", Shot::one, TOLLBAR_SHMEM_STORES, nullptr, 0},
-        {"counter", "puts", Shot::counter, TOLLBAR_SHMEM_PUTS, nullptr, 0},
-        {"counter", "stores", Shot::counter, TOLLBAR_SHMEM_STORES, nullptr, 0},
-    };
-    all.insert(all.end(), std::begin(slots), std::end(slots));
-    return all;
-}
+enum class Shot : std::uint8_t {
+    chosen,  ///< whatever plan the library takes
+    rounds,  ///< dissemination, one signal a round
+    one,     ///< dissemination in one round: everybody tells everybody
+    counter  ///< everybody counts up one word, the last one releases
+};
+
+struct OfLibrary {
+    const char* name;
+    const char* how;
+    Shot shot;
+    tollbar_shmem_signals signals;
+    int engine = 0;
+};
+
+constexpr OfLibrary of_library[] = {
+    {"default", "auto", Shot::chosen, TOLLBAR_SHMEM_AUTO},
+    {"dissemination", "puts", Shot::rounds, TOLLBAR_SHMEM_PUTS},
+    {"dissemination", "engine", Shot::rounds, TOLLBAR_SHMEM_PUTS, 1},
+    {"dissemination", "stores", Shot::rounds, TOLLBAR_SHMEM_STORES},
+    {"one-shot", "puts", Shot::one, TOLLBAR_SHMEM_PUTS},
+    {"one-shot", "stores", Shot::one, TOLLBAR_SHMEM_STORES},
+    {"counter", "puts", Shot::counter, TOLLBAR_SHMEM_PUTS},
+    {"counter", "stores", Shot::counter, TOLLBAR_SHMEM_STORES},
+};
 
 std::string plan_of(Shot shot) {
     switch (shot) {
@@ -36,7 +49,7 @@ std::string plan_of(Shot shot) {
     return "";
 }
 
-int make(const Variant& variant, tollbar_shmem_barrier** barrier) {
+int make(const OfLibrary& variant, tollbar_shmem_barrier** barrier) {
     const std::string plan = plan_of(variant.shot);
     tollbar_shmem_options options{};
     options.plan = plan.c_str();
@@ -45,27 +58,38 @@ int make(const Variant& variant, tollbar_shmem_barrier** barrier) {
     return tollbar_shmem_barrier_create(nullptr, &options, barrier);
 }
 
+class LibrarySplit final : public Split {
+public:
+    explicit LibrarySplit(const OfLibrary& variant) {
+        if (make(variant, &barrier_) != 0) throw std::runtime_error(tollbar_shmem_last_error());
+    }
+    ~LibrarySplit() override { tollbar_shmem_barrier_destroy(barrier_); }
+    LibrarySplit(const LibrarySplit&) = delete;
+    LibrarySplit& operator=(const LibrarySplit&) = delete;
+
+    void post() noexcept override { tollbar_shmem_barrier_post(barrier_); }
+    bool test() noexcept override { return tollbar_shmem_barrier_test(barrier_) != EAGAIN; }
+    void wait() noexcept override { tollbar_shmem_barrier_wait(barrier_); }
+
+private:
+    tollbar_shmem_barrier* barrier_ = nullptr;
+};
+
 }  // namespace
 
 std::vector<Variant> variants(std::vector<Skipped>& skipped) {
     std::vector<Variant> able;
-    for (const Variant& variant : all()) {
+    for (const OfLibrary& variant : of_library) {
         tollbar_shmem_barrier* barrier = nullptr;
         if (const int error = make(variant, &barrier); error == ENOTSUP || error == EINVAL) {
             skipped.push_back({std::string(variant.name) + "+" + variant.how, tollbar_shmem_last_error()});
             continue;
         }
         tollbar_shmem_barrier_destroy(barrier);
-        able.push_back(variant);
+        able.push_back({variant.name, variant.how, [&variant] { return std::make_unique<LibrarySplit>(variant); }});
     }
+    for (const auto add : FurtherVariants::all()) add(able);
     return able;
-}
-
-VariantSplit::VariantSplit(const Variant& variant) {
-    if (variant.counters != nullptr)
-        counters_.emplace(*variant.counters, plan_of(variant.shot));
-    else if (make(variant, &barrier_) != 0)
-        throw std::runtime_error(tollbar_shmem_last_error());
 }
 
 }  // namespace tollbar::bench

@@ -3,32 +3,31 @@
 #pragma once
 
 #include "candidate.hpp"
-#include "counters.hpp"
 
-#include <tollbar/shmem.h>
-
-#include <cstdint>
-#include <optional>
-#include <string>
+#include <functional>
+#include <memory>
 #include <vector>
 
 namespace tollbar::bench {
 
-enum class Shot : std::uint8_t {
-    chosen,  ///< whatever plan the library takes
-    rounds,  ///< dissemination, one signal a round
-    one,     ///< dissemination in one round: everybody tells everybody
-    counter  ///< everybody counts up one word, the last one releases
+/// A split barrier of all PEs. Made and destroyed collectively.
+class Split {
+public:
+    virtual ~Split() = default;
+
+    virtual void post() noexcept = 0;
+    virtual bool test() noexcept = 0;
+    virtual void wait() noexcept = 0;
 };
 
 struct Variant {
     const char* name;  ///< of the plan
     const char* how;   ///< of the signals; stands where other programs name the waiting policy
-    Shot shot;
-    tollbar_shmem_signals signals;
-    const CounterKind* counters;  ///< null: the library's barrier
-    int engine;
+    /// Collective; throws std::runtime_error, everywhere or nowhere.
+    std::function<std::unique_ptr<Split>()> make;
 };
+
+using FurtherVariants = Further<void (*)(std::vector<Variant>& variants)>;
 
 /// The variants that this OpenSHMEM can do among the PEs of this job. The others go to `skipped` with the library's own
 /// words. Collective.
@@ -39,18 +38,14 @@ inline Label label_of(const Variant& variant) { return {variant.name, "split", v
 /// One of them among all PEs. Making it is collective and throws std::runtime_error, everywhere or nowhere.
 class VariantSplit {
 public:
-    explicit VariantSplit(const Variant& variant);
-    ~VariantSplit() { tollbar_shmem_barrier_destroy(barrier_); }  // NULL where the counters are in use
-    VariantSplit(const VariantSplit&) = delete;
-    VariantSplit& operator=(const VariantSplit&) = delete;
+    explicit VariantSplit(const Variant& variant) : split_(variant.make()) {}
 
-    void post() noexcept { counters_ ? counters_->post() : void(tollbar_shmem_barrier_post(barrier_)); }
-    bool test() noexcept { return counters_ ? counters_->test() : tollbar_shmem_barrier_test(barrier_) != EAGAIN; }
-    void wait() noexcept { counters_ ? counters_->wait() : void(tollbar_shmem_barrier_wait(barrier_)); }
+    void post() noexcept { split_->post(); }
+    bool test() noexcept { return split_->test(); }
+    void wait() noexcept { split_->wait(); }
 
 private:
-    tollbar_shmem_barrier* barrier_ = nullptr;
-    std::optional<CounterBarrier> counters_;
+    std::unique_ptr<Split> split_;
 };
 
 }  // namespace tollbar::bench

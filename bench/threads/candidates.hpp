@@ -21,7 +21,7 @@ void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std
 /// "pthread_door": the preload for pthread_barrier_wait; false where it is not built.
 bool add_door(Roster& roster, Rank ranks);
 
-/// Those of tollbar-bench-threads.
+/// Candidates of tollbar-bench-threads alone.
 using FurtherBarriers = Further<void (*)(Roster& roster, const Launch& launch)>;
 
 /// Any plan for that many ranks, for --only, and "pthread_door".

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <deque>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <sys/prctl.h>
@@ -21,8 +22,11 @@ namespace {
 const std::string automatic = std::to_string(TOLLBAR_SHMEM_AUTO), puts = std::to_string(TOLLBAR_SHMEM_PUTS),
                   stores = std::to_string(TOLLBAR_SHMEM_STORES);
 
-/// The experiments of bench/shmem/counters.cpp.
-const std::vector<std::string> counters{"amo32", "amo64", "posted", "posted:1", "posted:2", "posted:4"};
+/// Signals of others(), with spaces between them; empty: those of the library are tried.
+std::vector<std::string> other_signals() {
+    std::istringstream words(TOLLBAR_SIGNALS);
+    return {std::istream_iterator<std::string>(words), {}};
+}
 
 struct Barrier {
     std::string signals;
@@ -118,21 +122,28 @@ void check(Rank pes, Through through, const std::vector<Barrier>& barriers) {
     CHECK(job.end() == 0);
 }
 
+std::vector<Barrier> every_other_way() {
+    std::vector<Barrier> ways;
+    for (const std::string& signals : other_signals())
+        for (const char* plan : {"dissemination", "mcs"}) ways.push_back({signals, plan});
+    return ways;
+}
+
 std::vector<Barrier> every_way(Rank pes) {
+    if (!other_signals().empty()) return every_other_way();
     std::vector<Barrier> ways{{automatic, ""}, {puts, ""}, {puts, "counter"}};
     for (const std::string& signals : {puts, stores}) ways.push_back({signals, "dissemination"});
-    for (const std::string& kind : counters) ways.push_back({kind, "dissemination"});
     for (const char* plan : {"central", "mcs", "tournament", "pairwise", "central@2/dissemination", "turnstile",
                              "combination", "turnstile@2/dissemination"})
         ways.push_back({puts, plan});
-    ways.push_back({"amo64", "mcs"});
     ways.push_back({stores, "counter"});
     ways.push_back({stores, "dissemination:" + std::to_string(pes)});
     return ways;
 }
 
 std::vector<Barrier> some_ways() {
-    return {{puts, ""}, {puts, "dissemination"}, {"posted:2", "dissemination"}, {puts, "mcs"}};
+    if (!other_signals().empty()) return {{other_signals().back(), "dissemination"}};
+    return {{puts, ""}, {puts, "dissemination"}, {puts, "mcs"}};
 }
 
 }  // namespace

@@ -2,13 +2,10 @@
 // A PE that makes one barrier after the other and does at each what its desk says.
 //
 // usage: shmem_visitor near|far CONDUCTOR DESCRIPTOR:SIGNALS/PLAN...      (SIGNALS is a number of shmem.h's or a name
-// of the bench's counters; PLAN may be empty; the boards are CONDUCTOR's)
-#include "counters.hpp"
-#include "transports/visitor.hpp"
+// of others(); PLAN may be empty; the boards are CONDUCTOR's)
+#include "serving.hpp"
 
 #include <tollbar/shmem.h>
-
-#include <algorithm>
 
 #include <cerrno>
 #include <charconv>
@@ -23,13 +20,9 @@
 #include <sys/prctl.h>
 
 using namespace tollbar;
-using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
-
-/// Open MPI answers other PEs only while it is called; an idle PE calls it.
-void (*answer)() = nullptr;
 
 void demand(bool holds, const char* what) {
     if (holds) return;
@@ -70,47 +63,10 @@ private:
     tollbar_shmem_barrier* barrier_;
 };
 
-/// The bench's barrier by counters.
-class Counting {
-public:
-    explicit Counting(bench::CounterBarrier* barrier) : barrier_(barrier) {}
-
-    void arrive() { barrier_->post(); }
-    void wait() { barrier_->wait(); }
-    void arrive_and_wait() {
-        arrive();
-        wait();
-    }
-    bool test() { return barrier_->test(); }
-    bool wait_for(std::chrono::milliseconds limit) { return barrier_->wait_until(deadline_after(limit)); }
-    std::vector<Rank> missing() const { return barrier_->missing(); }
-
-private:
-    bench::CounterBarrier* barrier_;
-};
-
-template <class Near>
-class Far : public Near {
-public:
-    using Near::Near;
-    void idle() {
-        if (answer != nullptr) answer();
-    }
-};
-
 std::uint32_t number(std::string_view text) {
     std::uint32_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
-}
-
-template <class M, class Barrier>
-void serve(Barrier* barrier, Board& board, bool far) {
-    const auto self = static_cast<Rank>(shmem_my_pe());
-    if (far)
-        Visitor<Far<M>>(Far<M>(barrier), board, self).serve();
-    else
-        Visitor<M>(M(barrier), board, self).serve();
 }
 
 void visit(const std::string& conductor, std::string_view order, bool far) {
@@ -121,12 +77,8 @@ void visit(const std::string& conductor, std::string_view order, bool far) {
 
     const std::string path = "/proc/" + conductor + "/fd/" + std::string(descriptor);
     Board board(static_cast<Rank>(shmem_n_pes()), open(path.c_str(), O_RDWR | O_CLOEXEC));
-    const auto counters = std::ranges::find(bench::counter_kinds, signals, &bench::CounterKind::name);
-    if (counters != bench::counter_kinds.end()) {
-        bench::CounterBarrier barrier(*counters, plan);
-        serve<Counting>(&barrier, board, far);
-        return;
-    }
+    for (const ServeOther serves : others())
+        if (serves(signals, plan, board, far)) return;
     tollbar_shmem_options options{};
     options.plan = plan.c_str();
     options.signals = static_cast<tollbar_shmem_signals>(number(signals));
