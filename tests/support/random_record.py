@@ -13,6 +13,8 @@ MOST_RANKS = 8
 PAGE_BYTES = 4 * MOST_RANKS + 16 * (1 << 16)
 #: A thread may be without its CPU between what it writes down and its call.
 SLACK_S = 0.02
+#: The ways in which a rank's threads stand still all at once, one of them between what it writes down and its call.
+STAND_STILL = ("astray-stopped", "astray-killed", "astray-exited")
 
 
 @dataclass
@@ -82,7 +84,7 @@ class Record:
         if step is None:
             return False
         came, astray = self.began(step), self.program.astray
-        if astray is not None and astray.rank == step.rank and astray.word in ("astray-killed", "astray-exited"):
+        if astray is not None and astray.rank == step.rank and astray.word in STAND_STILL:
             by = min(by, self.began(astray))
         for stop in self.stops:
             if stop.rank == step.rank and stop.begin <= came + SLACK_S and stop.end > came:
@@ -91,8 +93,9 @@ class Record:
 
     def is_stopped(self, rank: int, begin: float, end: float) -> bool:
         astray = self.program.astray
-        ways = ("astray-stopped", "astray-killed", "astray-exited")
-        by_itself = astray is not None and astray.rank == rank and astray.word in ways and self.began(astray) <= end
+        by_itself = (
+            astray is not None and astray.rank == rank and astray.word in STAND_STILL and self.began(astray) <= end
+        )
         return by_itself or any(one.rank == rank and one.begin <= end and one.end >= begin for one in self.stops)
 
     def inside(self, rank: int, begin: float, end: float) -> list[Step]:
