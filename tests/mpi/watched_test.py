@@ -59,6 +59,12 @@ def test_the_rank_that_does_not_come_to_a_collective_call_is_named(watch, door, 
     end_well(job)
 
 
+def test_a_rank_has_come_before_the_mpi_has_answered_a_question(watch, door):
+    job = watch(door, program="asking")
+    assert re.match(MISSING, first_report(job)["who"]), job.said()
+    end_well(job)
+
+
 @pytest.mark.parametrize(("how", "wait"), [("iallreduce", "in MPI_Wait"), ("tested", "polling by MPI_Test")])
 def test_a_nonblocking_call_is_named_with_the_wait_for_it(watch, door, how, wait):
     job = watch(door, how)

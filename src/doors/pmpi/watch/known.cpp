@@ -113,11 +113,14 @@ tollbar_comm* room_in(tollbar_row& row) {
     return is_freed(*first) ? first : nullptr;
 }
 
-/// When it has been made; nullptr where the MPI would not tell of its end.
-const tollbar_known* settle(Known* known) {
+/// When it has been made; false where the MPI would not tell of its end.
+bool is_followed(Known* known) {
     if (known->shared != nullptr) tollbar_was_named(known);
-    if (known->comm == MPI_COMM_WORLD) return known;
-    if (PMPI_Comm_set_attr(known->comm, state().keyval, known) == MPI_SUCCESS) return known;
+    return known->comm == MPI_COMM_WORLD || PMPI_Comm_set_attr(known->comm, state().keyval, known) == MPI_SUCCESS;
+}
+
+const tollbar_known* settle(Known* known) {
+    if (is_followed(known)) return known;
     forget(known->comm, 0, nullptr, nullptr);
     return nullptr;
 }
@@ -168,18 +171,12 @@ const tollbar_known* add(MPI_Comm comm, MPI_Comm like, std::uint64_t parent, std
 const tollbar_known* find_known(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return nullptr;
     State& self = state();
-    Known* found = nullptr;
-    bool is_first_use = false;
+    const tollbar_known* known = nullptr;
     {
         const std::lock_guard lock(self.mutex);
-        if (const auto at = self.all.find(comm); at != self.all.end()) {
-            found = at->second.get();
-            is_first_use = std::exchange(found->is_begun, false);
-        }
+        if (const auto at = self.all.find(comm); at != self.all.end()) known = at->second.get();
     }
-    const tollbar_known* known = found;
-    if (found == nullptr) known = add(comm, comm, 0, 0);
-    if (is_first_use) known = settle(found);
+    if (known == nullptr) known = add(comm, comm, 0, 0);
     return known == nullptr || known->shared == nullptr ? nullptr : known;
 }
 
@@ -220,6 +217,23 @@ void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Op op) {
         const unsigned number = number_of(op);
         here.op = {number == 0 ? MPI_Op{} : op, number};
     }
+}
+
+void tollbar_settle_up(const tollbar_known* known, const tollbar_call* call, const tollbar_given* given,
+                       std::uint64_t number) {
+    if (known == nullptr) return;
+    Known* begun = nullptr;
+    {
+        State& self = state();
+        const std::lock_guard lock(self.mutex);
+        const auto at = self.all.find(known->comm);
+        if (at != self.all.end() && std::exchange(at->second->is_begun, false)) begun = at->second.get();
+    }
+    if (begun != nullptr) is_followed(begun);  // else tollbar_created() forgets it, when its handle is another one's
+    if (number == 0) return;
+    tollbar_counted bytes{};
+    tollbar_put_bytes(known, call, given, &bytes, nullptr);
+    tollbar_put_later(known, number, &bytes);
 }
 
 std::uint64_t tollbar_find_type(int which, MPI_Datatype type) {

@@ -143,4 +143,16 @@ std::uint64_t tollbar_put_counted_in_turn(const tollbar_known* known, const toll
     return number;
 }
 
+void tollbar_put_later(const tollbar_known* known, std::uint64_t number, const tollbar_counted* bytes) {
+    OwnedLock<NativeSync>& turn = counts[known->index - 1];
+    const bool takes_turns = tollbar_has_besides(tollbar_several) != 0;
+    const bool was_owned = takes_turns && turn.lock(reinterpret_cast<std::uintptr_t>(&::tollbar_here));
+    if (tollbar_own(&known->shared->count) - number < tollbar_kept) {  // else it is none of those that are kept
+        tollbar_counted& counted = known->shared->last[number % tollbar_kept];
+        tollbar_put(&counted.gives, bytes->gives);
+        tollbar_put(&counted.gets, bytes->gets);
+    }
+    if (takes_turns) turn.unlock(was_owned);
+}
+
 std::uint64_t tollbar_time_ns() { return now_ns(); }

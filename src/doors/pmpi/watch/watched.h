@@ -100,6 +100,9 @@ void tollbar_after_finalize(void);
 /* tollbar_put_counted() where threads may count at once. */
 tollbar_hidden uint64_t tollbar_put_counted_in_turn(const struct tollbar_known* known,
                                                     const struct tollbar_counted* what);
+/* What a rank gives and gets in a call that has been counted. */
+tollbar_slow void tollbar_put_later(const struct tollbar_known* known, uint64_t number,
+                                    const struct tollbar_counted* bytes);
 /* CLOCK_MONOTONIC, where calls are timed. */
 tollbar_slow uint64_t tollbar_time_ns(void);
 /* A collective call that is accounted for ends. */
@@ -118,6 +121,10 @@ struct tollbar_given {
     const void* site;
     const void* frame; /* the caller's, of which the stack goes on from here */
 };
+
+/* The part that has to ask the MPI, which may have the caller wait for a lock of its own: after the thread has come. */
+tollbar_slow void tollbar_settle_up(const struct tollbar_known* known, const struct tollbar_call* call,
+                                    const struct tollbar_given* given, uint64_t number);
 
 /* A call's end needs these. */
 struct tollbar_entered {
@@ -143,12 +150,14 @@ static inline struct tollbar_kept_comm* tollbar_kept_of(MPI_Comm comm) {
     return &tollbar_here.comms[(handle ^ handle >> 4 ^ handle >> 9) % 8];
 }
 
-/* Has tollbar_here know what the call's handles are. */
+/* Has tollbar_here know what the call's handles are. `owes`: to settle up. */
 tollbar_in_each_hook const struct tollbar_known* tollbar_known_of(const struct tollbar_call* call,
-                                                                  const struct tollbar_given* given) {
+                                                                  const struct tollbar_given* given, int* owes) {
     const struct tollbar_kept_comm* kept = tollbar_kept_of(given->comm);
-    if (tollbar_rare(kept->comm != given->comm) || tollbar_rare(call->op != 0 && tollbar_here.op.op != given->op))
+    if (tollbar_rare(kept->comm != given->comm) || tollbar_rare(call->op != 0 && tollbar_here.op.op != given->op)) {
         tollbar_find_handles(call, given->comm, given->op);
+        *owes = 1;
+    }
     return kept->known;
 }
 
@@ -166,10 +175,13 @@ static inline uint64_t tollbar_put_counted(struct tollbar_comm* comm, const stru
 
 enum { tollbar_not_compared = -1 };
 
-/* A type is not asked for where it does not count: the program may give none there. */
-tollbar_in_each_hook uint64_t tollbar_bytes(int which, MPI_Datatype type, int64_t count) {
+/* A type is not asked for where it does not count: the program may give none there. `owes`: NULL asks at once. */
+tollbar_in_each_hook uint64_t tollbar_bytes(int which, MPI_Datatype type, int64_t count, int* owes) {
     uint64_t bytes = tollbar_here.types[which].bytes;
-    if (tollbar_rare(tollbar_here.types[which].type != type)) bytes = tollbar_find_type(which, type);
+    if (tollbar_rare(tollbar_here.types[which].type != type)) {
+        bytes = owes == 0 ? tollbar_find_type(which, type) : (uint64_t)tollbar_not_compared;
+        if (owes != 0) *owes = 1;
+    }
     return tollbar_rare(count < 0) || tollbar_rare(bytes == (uint64_t)tollbar_not_compared)
                ? (uint64_t)tollbar_not_compared
                : (uint64_t)count * bytes;
@@ -178,15 +190,17 @@ tollbar_in_each_hook uint64_t tollbar_bytes(int which, MPI_Datatype type, int64_
 /* Stores what this rank gives, and what it gets into another buffer. Without a root each rank has both buffers, and so
  * has a root, unless one of them is in place; another rank has the one of them that may be in place. */
 tollbar_in_each_hook void tollbar_put_bytes(const struct tollbar_known* known, const struct tollbar_call* call,
-                                            const struct tollbar_given* given, struct tollbar_counted* counted) {
+                                            const struct tollbar_given* given, struct tollbar_counted* counted,
+                                            int* owes) {
     const int own_is_given = call->own < call->count; /* the buffer that may be in place */
     const int both = call->peer == 0 || given->peer == known->rank;
     const int is_own = call->gets == 0 || !(both && given->in_place), is_other = call->gets != 0 && both;
     uint64_t gives = (uint64_t)tollbar_not_compared, gets = gives;
     if (!tollbar_rare(known->between_groups) && call->count != 0) {
-        if (call->gets == 0 || own_is_given ? is_own : is_other) gives = tollbar_bytes(0, given->type, given->count);
+        if (call->gets == 0 || own_is_given ? is_own : is_other)
+            gives = tollbar_bytes(0, given->type, given->count, owes);
         if (call->gets != 0 && (own_is_given ? is_other : is_own))
-            gets = tollbar_bytes(1, given->gets_type, given->gets);
+            gets = tollbar_bytes(1, given->gets_type, given->gets, owes);
     }
     counted->gives = gives;
     counted->gets = gets;
@@ -194,12 +208,12 @@ tollbar_in_each_hook void tollbar_put_bytes(const struct tollbar_known* known, c
 
 /* The next number of the communicator, with what all its ranks have to agree on. */
 tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, const struct tollbar_call* call,
-                                            unsigned line, const struct tollbar_given* given) {
+                                            unsigned line, const struct tollbar_given* given, int* owes) {
     const int compared = !tollbar_rare(known->between_groups);
     const uint64_t root = call->peer != 0 && compared ? (uint32_t)given->peer + 1U : 0;
     const uint64_t op = call->op != 0 ? tollbar_here.op.number : 0;
     struct tollbar_counted what = {root << 32 | op << 16 | line, 0, 0, (uint64_t)(uintptr_t)given->site, 0};
-    tollbar_put_bytes(known, call, given, &what);
+    tollbar_put_bytes(known, call, given, &what, owes);
     if (tollbar_has_besides(tollbar_accounts)) what.entered_ns = tollbar_time_ns();
     return tollbar_has_besides(tollbar_several) ? tollbar_put_counted_in_turn(known, &what)
                                                 : tollbar_put_counted(known->shared, &what);
@@ -239,10 +253,12 @@ tollbar_in_each_hook void tollbar_keep_request(const struct tollbar_call* call, 
                                                const struct tollbar_given* given, struct tollbar_entered entered) {
     struct tollbar_pending one = tollbar_not_known(request);
     const struct tollbar_known* known = entered.known;
+    int owes = 0;
     if (call->kind == tollbar_sends_later || call->kind == tollbar_gets_later) {
         if (tollbar_rare(tollbar_here.age != age)) tollbar_begin_anew();
         const int any = given->tag == MPI_ANY_TAG;
-        known = tollbar_known_of(call, given);
+        known = tollbar_known_of(call, given, &owes);
+        if (tollbar_rare(owes)) tollbar_settle_up(known, call, given, 0);
         one.of = tollbar_of_message(tollbar_world_peer(known, given->peer), any ? -1 : given->tag);
         one.way = call->kind == tollbar_sends_later ? tollbar_to : tollbar_from;
     } else if (tollbar_counts(call->kind) && known != 0) {
@@ -274,9 +290,10 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
     const uint64_t at = tollbar_own(&seat->at);
     if (tollbar_rare(tollbar_state_of(at) == tollbar_inside) && !tollbar_was_jumped_out_of(given->frame))
         return entered;
+    int owes = 0;
     entered.seat = seat;
     entered.at = at;
-    if (call->comm != 0 || call->kind == tollbar_ends) entered.known = tollbar_known_of(call, given);
+    if (call->comm != 0 || call->kind == tollbar_ends) entered.known = tollbar_known_of(call, given, &owes);
     unsigned index = entered.known == 0 ? 0 : entered.known->index;
     const int takes_requests = tollbar_takes_requests(call), one = takes_requests && call->count == 0;
     if (one) entered.request = tollbar_request_at(given, 0);
@@ -288,11 +305,12 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
             __atomic_store_n(&seat->way, tollbar_no_way, __ATOMIC_RELAXED);
         }
         tollbar_put(&seat->polls, tollbar_own(&seat->polls) + 1);
+        if (tollbar_rare(owes)) tollbar_settle_up(entered.known, call, given, 0);
         return entered;
     }
     uint64_t number = 0;
     if (tollbar_counts(call->kind) && entered.known != 0) {
-        number = tollbar_count(entered.known, call, line, given);
+        number = tollbar_count(entered.known, call, line, given, &owes);
         tollbar_put(&seat->last, tollbar_own(&entered.known->shared->id));
         tollbar_put(&seat->last_number, number);
     }
@@ -315,6 +333,7 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
     tollbar_here.frame = given->frame;
     entered.at = tollbar_at(tollbar_serial_of(at) + 1, index, line, tollbar_inside);
     __atomic_store_n(&seat->at, entered.at, __ATOMIC_RELEASE); /* pairs with the acquire in look.cpp */
+    if (tollbar_rare(owes)) tollbar_settle_up(entered.known, call, given, number);
     return entered;
 }
 
