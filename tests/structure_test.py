@@ -2,12 +2,10 @@
 """The shape of the tree: which folder may include which, licence lines, lengths, no machine's own paths."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
+from sources import CODE, ROOT, includes, relative, tracked
 
 # Which folders' headers a folder may include, besides its own:
 # plan <- algorithms, analysis <- tuner <- doors; plan <- base <- waiting <- transports <- doors.
@@ -78,19 +76,8 @@ HEADER_OF = {
     "shmem.h": "doors/shmem",
 }
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-CODE = {".cpp", ".hpp", ".c", ".h", ".py"}
 COMMENTED = CODE | {".cmake", ".toml", ".in"}
 COMMENTED_NAMES = {"CMakeLists.txt", "Makefile", ".clang-format", ".clang-tidy"}
-
-
-def tracked() -> list[Path]:
-    git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [ROOT / name for name in git.stdout.split("\0") if name and (ROOT / name).is_file()]
-
-
-def relative(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 def folder_of(source: Path) -> str | None:
@@ -102,10 +89,6 @@ def folder_of(source: Path) -> str | None:
 def owner_of(header: str) -> str:
     """The folder that the public header of that name belongs to."""
     return HEADER_OF.get(header, "waiting")
-
-
-def includes(path: Path) -> list[tuple[str, str]]:
-    return INCLUDE.findall(path.read_text())
 
 
 def wrong_includes(source: Path, folder: str) -> list[str]:
@@ -148,11 +131,16 @@ def test_an_mpi_is_known_only_to_what_is_compiled_for_it(headers):
     assert [relative(p) for p in knowing if folder_of(p) not in MAY_INCLUDE_FOREIGN[headers]] == []
 
 
+def _take_for_the_tree(folder: Path, monkeypatch) -> None:
+    monkeypatch.setitem(globals(), "ROOT", folder)
+    monkeypatch.setattr("sources.ROOT", folder)
+
+
 def test_an_include_against_the_direction_is_noticed(tmp_path, monkeypatch):
     source = tmp_path / "src" / "plan" / "wrong.cpp"
     source.parent.mkdir(parents=True)
     source.write_text("#include <tollbar/price.hpp>\n#include <vector>\n")
-    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    _take_for_the_tree(tmp_path, monkeypatch)
     said = "src/plan/wrong.cpp includes tollbar/price.hpp, which is analysis's"
     assert wrong_includes(source, "plan") == [said]
 
@@ -165,37 +153,6 @@ def test_plan_includes_only_the_standard_library_and_its_own_headers():
     sources = [path for path in sources_of_src() if folder_of(path) == "plan"]
     named = {name for path in [*sources, ROOT / "include/tollbar/plan.hpp"] for _, name in includes(path)}
     assert {name for name in named - own if not re.fullmatch(r"[a-z_]+", name)} == set()
-
-
-#: Folders in which an include line of the house is looked up, its own ones first.
-LOOKED_UP = ["src", "include", "bench/engine", "bench/engine/workload", "lab", "lab/include", "lab/bench/shmem",
-             "lab/bench/threads"]  # fmt: skip
-
-
-def laboratory_of(path: Path) -> list[str]:
-    """The include lines of a file of the house that lead to a file of lab/."""
-    folders = [path.parent, *(ROOT / folder for folder in LOOKED_UP)]
-    firsts = {name: next((f / name for f in folders if (f / name).is_file()), ROOT) for _, name in includes(path)}
-    wrong = [name for name, first in firsts.items() if first.resolve().is_relative_to(ROOT / "lab")]
-    return [f"{relative(path)} includes {name}" for name in wrong]
-
-
-def test_no_file_of_the_house_includes_a_file_of_the_laboratory():
-    house = ("include/", "src/", "bench/", "python/", "examples/", "tests/")
-    files = [path for path in tracked() if relative(path).startswith(house) and path.suffix in CODE]
-    assert len(files) > 400
-    assert [line for path in files for line in laboratory_of(path)] == []
-
-
-@pytest.mark.parametrize("name", ["<tollbar/models/nic.hpp>", '"models/checks.hpp"', '"../../lab/models/checks.hpp"'])
-def test_an_include_of_the_laboratory_is_noticed(tmp_path, monkeypatch, name):
-    for file in ("lab/include/tollbar/models/nic.hpp", "lab/models/checks.hpp", "src/plan/plan.hpp"):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).touch()
-    source = tmp_path / "src" / "plan" / "wrong.cpp"
-    source.write_text(f'#include "plan.hpp"\n#include {name}\n')
-    monkeypatch.setitem(globals(), "ROOT", tmp_path)
-    assert laboratory_of(source) == [f"src/plan/wrong.cpp includes {name[1:-1]}"]
 
 
 def cycle_in(needs: dict[str, set[str]]) -> list[str]:
@@ -264,7 +221,7 @@ def test_no_file_of_a_door_in_c_needs_itself_by_way_of_others(folder):
 
 
 def test_a_call_back_into_a_file_above_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    _take_for_the_tree(tmp_path, monkeypatch)
     (tmp_path / "below.c").write_text("void tollbar_below(void) {\n    tollbar_above();\n}\n")
     (tmp_path / "above.c").write_text('#include "below.h"\nvoid tollbar_above(void) {\n}\n')
     (tmp_path / "below.h").write_text("void tollbar_above(void);\n")

@@ -7,14 +7,15 @@ What a verb does is what it prints and writes, and what it would start: programs
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import shutil
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from pathlib import Path
 
 import matplotlib
 import pytest
-import tollbar_lab
 from tollbar import children
 from tollbar.cli import build_parser
 from tollbar.data import tuning
@@ -114,6 +115,23 @@ class _Hosts:
     def __exit__(self, *_: object) -> None: ...
 
 
+def of_the_laboratory(starts: Callable[..., None], ends: Callable[..., None]) -> Iterable[tuple[object, str, object]]:
+    """What its verbs would start: they are tried where it is installed."""
+    if importlib.util.find_spec("tollbar_lab") is None:
+        return ()
+    from tollbar.data import samples
+
+    names = ("", ".models.cluster", ".models.cores_measured", ".papers.lacking", ".papers.stored")
+    lab, cluster, cores, lacking, stored = (importlib.import_module(f"tollbar_lab{name}") for name in names)
+    return (
+        (cores, "measure", lambda: argparse.Namespace(rows=[], machine=lab.cores_machine("icelake"))),
+        (cluster, "simulate", lambda plans, ranks, costs, file, _: ends(
+            "cluster", tuple(plans), ranks, (costs.L, costs.o, costs.g), file)),
+        (stored.Stored, "samples", lambda self, kind: starts("stored", kind, self.nothing) or samples.read([])),
+        (stored.Stored, "missing", lambda self, kind, known: None if self.nothing else lacking.Lack(kind)),
+    )  # fmt: skip
+
+
 @pytest.fixture
 def started(monkeypatch, tmp_path):
     """The commands that verbs would start, not started, on a machine with two MPIs and all programs."""
@@ -121,12 +139,8 @@ def started(monkeypatch, tmp_path):
     from tollbar.cli import doctor_mpi, doctor_shmem, on_hang, run, who
     from tollbar.cli.errors import CheckFailed
     from tollbar.cli.table import Table
-    from tollbar.data import samples
     from tollbar.look import gathered
     from tollbar.machine import doors, mpi_hosts, mpis, nic_daemon, noise
-    from tollbar_lab.models import cluster, cores_measured
-    from tollbar_lab.papers.lacking import Lack
-    from tollbar_lab.papers.stored import Stored
 
     seen: list[object] = []
 
@@ -163,12 +177,9 @@ def started(monkeypatch, tmp_path):
         (noise, "look", lambda: None),
         (noise, "since", lambda seen: []),
         (noise, "before", lambda seen: []),
-        (cores_measured, "measure", lambda: argparse.Namespace(rows=[], machine=tollbar_lab.cores_machine("icelake"))),
         (passes, "measure", lambda work, notes, within, _: ends(
             "bench", work.kind, work.request, tuple(map(work.say, work.situations)), within)),
         (logp, "measure", lambda transport, request, *_: ends("logp", transport, request, _[0])),
-        (cluster, "simulate", lambda plans, ranks, costs, file, _: ends(
-            "cluster", tuple(plans), ranks, (costs.L, costs.o, costs.g), file)),
         (nic_daemon, "start", lambda *words: ends("nic", *map(str, words))),
         (nic_daemon, "status", lambda path: {"interface": "lo", "mode": "generic", "counts": {}, "groups": [],
                                              "held": 0, "departed": 0, "most": 4}),
@@ -183,8 +194,7 @@ def started(monkeypatch, tmp_path):
         (gathered.secrets, "randbits", lambda bits: 7),
         (on_hang, "supervise", lambda words, given, *how: ends("supervise", *words, *given.items(), *how)),
         (who, "look", lambda words: starts("look", *words) or Table([], who.Seen, failed=True)),
-        (Stored, "samples", lambda self, kind: starts("stored", kind, self.nothing) or samples.read([])),
-        (Stored, "missing", lambda self, kind, known: None if self.nothing else Lack(kind)),
+        *of_the_laboratory(starts, ends),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, replaced)
     monkeypatch.setattr("time.time_ns", lambda: 0)
