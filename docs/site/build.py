@@ -16,10 +16,16 @@ from pathlib import Path
 
 import headers
 import pages
-from tollbar import _native
+import tollbar
+import tollbar_lab
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS, BUILD = ROOT / "docs", ROOT / "build" / "docs"
+#: Python packages by their pages: folder, title, native part.
+PACKAGES = {
+    "python": (Path("python/tollbar"), "Python, name by name", tollbar._native),
+    "laboratory": (Path("lab/python/tollbar_lab"), "The laboratory in Python, name by name", tollbar_lab._native),
+}
 LINK = re.compile(r"(\]\()([^)#:\s]+)(#[^)]*)?\)")
 
 
@@ -108,9 +114,15 @@ def site() -> None:
     for file in files:
         source.write(f"reference/api/{file.name}.rst", pages.header_page(file, files))
     source.write("reference/api/index.rst", pages.headers_page(files))
-    source.write("reference/python.rst", pages.python_page((ROOT / "python/tollbar/_native.pyi").read_text()))
+    for name, (folder, title, native) in PACKAGES.items():
+        stub_package(ROOT / folder, native.__all__)
+        page = pages.python_page(folder.name, title, (ROOT / folder / "_native.pyi").read_text())
+        source.write(f"reference/{name}.rst", page)
     write_command(source)
-    made = {"Reference": ["reference/command/index", "reference/api/index", "reference/python"]}
+    made = {
+        "Reference": ["reference/command/index", "reference/api/index", "reference/python"],
+        "Papers": ["reference/laboratory"],
+    }
     written = list(DOCS.rglob("*.md"))
     for page in written:
         written += [one for found in LINK.finditer(page.read_text())
@@ -124,18 +136,18 @@ def site() -> None:
         source.write(
             place_of(page), text + (pages.catalogue() if page.name == "plans.md" and "reference" in page.parts else "")
         )
-    stub_module()
     source.sphinx("html", ROOT / "build" / "site")
 
 
-def stub_module() -> None:
-    """The Python module as autodoc reads it: its native part is the stub, which has types and docstrings."""
-    package, copy = ROOT / "python" / "tollbar", BUILD / "python" / "tollbar"
+def stub_package(package: Path, public: list[str]) -> None:
+    """The Python package as autodoc reads it: its native part is the stub, which has types and docstrings."""
+    copy = BUILD / "python" / package.name
     copy.mkdir(parents=True, exist_ok=True)
-    for name in ("__init__.py", "barriers.py"):
-        shutil.copy(package / name, copy / name)
+    for name in ("__init__.py", "barriers.py", "pickling.py"):
+        if (package / name).exists():
+            shutil.copy(package / name, copy / name)
     stub = re.sub(r"^(\w+: \S+)$", r"\1 = ...", (package / "_native.pyi").read_text(), flags=re.MULTILINE)
-    names = f"__all__ = {_native.__all__}\n"  # the stub leaves them out
+    names = f"__all__ = {public}\n"  # the stub leaves them out
     (copy / "_native.py").write_text(f"from __future__ import annotations\n{stub}\n{names}")
 
 

@@ -201,9 +201,9 @@ def hidden_contents(names: list[str]) -> str:
     return ".. toctree::\n   :hidden:\n\n" + indented("\n".join(names)) + "\n"
 
 
-def python_page(stub: str) -> str:
-    """All of `import tollbar`; values, which autodoc leaves out there, by their comments in the stub."""
-    page = heading("Python, name by name") + ".. automodule:: tollbar\n   :members:\n   :imported-members:\n\n"
+def python_page(package: str, title: str, stub: str) -> str:
+    """All that importing it gives; values, which autodoc leaves out there, by their comments in the stub."""
+    page = heading(title) + f".. automodule:: {package}\n   :members:\n   :imported-members:\n\n"
     for name, of, said in re.findall(r'^(\w+): (.*)\n"""(.*)"""$', stub, re.MULTILINE):
         page += f".. py:data:: {name}\n   :type: {of}\n\n   {said}\n\n"
     return page

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import tollbar
+import tollbar_lab
 from tollbar.cli.command import COMMANDS
 
 pytestmark = pytest.mark.deep
@@ -71,7 +72,8 @@ def test_the_site_describes_every_name_that_users_may_write(made):
     described = {name.rpartition("::")[2] for name, kind in names.items() if kind.startswith("cpp:")}
     assert len(types_of_cpp()) > 30
     assert types_of_cpp() - described == set()
-    assert {f"tollbar.{name}" for name in tollbar.__all__} - names.keys() == set()
+    for package in (tollbar, tollbar_lab):
+        assert {f"{package.__name__}.{name}" for name in package.__all__} - names.keys() == set()
     assert {f"reference/command/{verb}" for verb in COMMANDS} - names.keys() == set()
 
 
