@@ -16,7 +16,10 @@ _BARRIER = re.compile(
     r"(?P<barrier>.+? \(\d+ ranks\), (?:\S+ \d+(?= at )|.*?(?=: rank )))(?:(?<=\d) at .*?)?"
     r"(?P<waiter>: rank \d+(?: \([^()]*\))?(?: on \S+)? has waited)"
 )
-_CLAUSE = re.compile(r"(?:nothing heard from )?ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)")
+_RANKS = r"ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)"
+_CLAUSE = re.compile(rf"(?:nothing heard from )?{_RANKS}")
+#: Behind "gone on is": they have left the call, and others may wait for them in it.
+_STANDS_STILL = re.compile(rf"{_RANKS} \((?:dead|stopped)\b")
 #: A report has come again when that much of a time-out has passed since it came first: after the whole job
 #: was stopped, reports follow each other at once.
 _AGAIN = 0.5
@@ -96,8 +99,10 @@ def _told(text: str, waited: re.Match[str]) -> tuple[str, str]:
 
 
 def named(report: str) -> set[int]:
-    """The ranks of which a report tells something, besides the one that waits."""
-    matches = map(_CLAUSE.match, re.split(r"; |: ", _WAITED.split(report)[-1]))
+    """The ranks of which a report tells something, besides the one that waits; ranks that have come and gone on are
+    such if they are dead or stopped."""
+    said = _WAITED.split(report)[-1]
+    matches = [*map(_CLAUSE.match, re.split(r"; |: ", said)), *_STANDS_STILL.finditer(said.partition("gone on ")[2])]
     return {int(number) for match in matches if match for number in re.findall(r"\d+", match["ranks"])}
 
 

@@ -126,6 +126,19 @@ def test_a_wait_is_over_when_the_same_host_waits_in_a_later_call_of_the_communic
     assert reports.over == {again}
 
 
+@pytest.mark.parametrize(
+    ("gone", "named"),
+    [
+        ("gone on is rank 3 (dead, after MPI_Comm_idup 3 of MPI_COMM_WORLD at 0x1d)", {3}),
+        ("gone on are ranks 3 and 5 (stopped, in MPI_Recv from rank 1), rank 2 (outside the MPI, asleep)", {3, 5}),
+        ("gone on is rank 3 (in MPI_Recv from rank 1 (tag 3) at 0x1d)", set()),
+    ],
+)
+def test_of_ranks_that_have_gone_on_those_that_cannot_are_named(gone, named):
+    begin = "MPI_COMM_WORLD (6 ranks), MPI_Comm_idup 3 at 0x1c: rank 1 on n1 has waited 0.3 s in MPI_Wait at 0x1a: "
+    assert hangs.named(f"{begin}all its ranks have come: still in it are ranks 0 and 1, {gone}") == named
+
+
 def test_reports_of_several_waiters_of_a_barrier_stand_beside_each_other():
     line = "MPI_COMM_WORLD (8 ranks), barrier 5 at ./x+0x2: rank {} on {} has waited 10.1 s: rank 3 has not arrived"
     reports = hangs.Reports(timeout_s=10)
