@@ -14,7 +14,7 @@ from tollbar import _native
 from tollbar.cli import arguments
 from tollbar.cli.errors import Ended, NotPermitted, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.look import answers, conclusions, hangs, helper, processes, pythons, ranks, sight
+from tollbar.look import answers, conclusions, gathered, hangs, helper, processes, pythons, ranks, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
@@ -23,6 +23,8 @@ Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: n
 waits is understood; 1: somebody is missing; 2: there is no such process; 3: it cannot be looked at, or cannot be told:
 the last line says why."""
 _APART_S = 0.1
+#: A sentence has the number of more ranks.
+_MOST_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -222,9 +224,17 @@ def _reasons(
     if waiting:
         size = max(len(job), *(rank.size or 0 for rank in job))
         calls = ", ".join(dict.fromkeys(str(rank.call) for rank in waiting))
-        others = f"; {size - len(job)} are not on this host, or have ended" if size > len(job) else ""
+        others = _not_seen(sorted(set(range(size)) - {rank.rank for rank in job}))
         reasons.append(f"{len(waiting)} of {size} ranks wait in {calls}, and none is seen that they wait for{others}")
     return reasons
+
+
+def _not_seen(absent: Sequence[int]) -> str:
+    """The end of a sentence about a job, for its ranks that are not seen here."""
+    if len(absent) < 2:
+        return f"; rank {absent[0]} is not on this host, or has ended" if absent else ""
+    which = f"ranks {gathered.listed(absent)}" if len(absent) <= _MOST_LISTED else f"{len(absent)} ranks"
+    return f"; {which} are not on this host, or have ended"
 
 
 def _rows(

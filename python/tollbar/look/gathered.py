@@ -153,7 +153,7 @@ class Hosts:
             elif count == number:
                 came.setdefault(call, []).append(rank)
         came = _joined(came)
-        names = [f"{_listed(there)} ({doing})" for doing, there in missing.items() if _at_fault(doing, missing)]
+        names = [f"{listed(there)} ({doing})" for doing, there in missing.items() if _at_fault(doing, missing)]
         silent = int(head["size"]) - len(ranks)
         names += [f"{silent} on hosts that say nothing"] if silent > 0 else []
         usual = _usual(came)
@@ -177,7 +177,7 @@ class Hosts:
                 del self._calls[name]
 
 
-def _listed(ranks: Sequence[int]) -> str:
+def listed(ranks: Sequence[int]) -> str:
     """ "3", "3 and 5"."""
     *most, last = map(str, ranks)
     return f"{', '.join(most)} and {last}" if most else last
@@ -185,7 +185,7 @@ def _listed(ranks: Sequence[int]) -> str:
 
 def _named(ranks: Sequence[int], standings: Mapping[int, _Standing]) -> str:
     """ "rank 3 (host a, process 4711, in MPI_Barrier 4 of ...)", "ranks 3 and 5"."""
-    return f"ranks {_listed(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]} ({standings[ranks[0]].doing})"
+    return f"ranks {listed(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]} ({standings[ranks[0]].doing})"
 
 
 def _joined(came: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:

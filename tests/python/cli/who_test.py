@@ -205,3 +205,25 @@ def test_without_words_groups_of_tollbars_are_listed(tollbar, sees, monkeypatch)
 def test_a_group_of_others_is_not_told_of_a_process(tollbar, sees):
     sees(seen(JOIN, groups=[GROUP]))
     assert tollbar("who", os.getpid()).code == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "not_here"),
+    [
+        (2, ""),
+        (3, "; rank 2 is not on this host, or has ended"),
+        (4, "; ranks 2 and 3 are not on this host, or have ended"),
+        (1024, "; 1022 ranks are not on this host, or have ended"),
+    ],
+)
+def test_where_ranks_wait_for_nobody_that_is_seen_those_that_are_not_seen_are_named(
+    tollbar, sees, monkeypatch, size, not_here
+):
+    waits = [thread(10 + rank, "libmpi.so.40:PMPI_Wait", *MAIN) for rank in (0, 1)]
+    look = {"processes": [{"process": one["thread"], "threads": [one]} for one in waits], "groups": []}
+    monkeypatch.setattr(processes, "ranks", lambda *_: {10: (0, size), 11: (1, size)})
+    monkeypatch.setattr(processes, "refusal", lambda _: None)
+    sees({"looks": [look, look]})
+    said = tollbar("who", os.getpid())
+    told = f"cannot tell: 2 of {size} ranks wait in MPI_Wait, and none is seen that they wait for{not_here}\n"
+    assert (said.code, said.err) == (3, told)
