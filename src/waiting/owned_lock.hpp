@@ -37,7 +37,7 @@ public:
 private:
     static constexpr std::uintptr_t all = ~std::uintptr_t{0};
 
-    void lock_besides(std::uintptr_t self) noexcept {
+    [[gnu::noinline, gnu::cold]] void lock_besides(std::uintptr_t self) noexcept {
         std::uintptr_t free = 0;
         while (!taken_.compare_exchange_weak(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
             free = 0;

@@ -24,6 +24,7 @@
 #include <mutex>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -199,6 +200,19 @@ unsigned number_of(MPI_Op op) {
     return static_cast<unsigned>(found == std::end(named) ? 0 : found - std::begin(named) + 1);
 }
 
+/// A communicator of whose end the MPI would not tell is forgotten by tollbar_created() when its handle is another
+/// one's.
+void follow_at_first_use(MPI_Comm comm) {
+    Known* begun = nullptr;
+    {
+        State& self = state();
+        const std::lock_guard lock(self.mutex);
+        const auto at = self.all.find(comm);
+        if (at != self.all.end() && std::exchange(at->second->is_begun, false)) begun = at->second.get();
+    }
+    if (begun != nullptr) is_followed(begun);
+}
+
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
     *copied = 0;
     return MPI_SUCCESS;
@@ -212,6 +226,7 @@ void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Op op) {
     if (kept.comm != comm) {
         const tollbar_known* const known = find_known(comm);
         kept = {known == nullptr ? MPI_Comm{} : comm, known};
+        here.owes |= tollbar_first_use;
     }
     if (call->op != 0 && here.op.op != op) {
         const unsigned number = number_of(op);
@@ -221,25 +236,20 @@ void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Op op) {
 
 void tollbar_settle_up(const tollbar_known* known, const tollbar_call* call, const tollbar_given* given,
                        std::uint64_t number) {
+    struct tollbar_here& here = ::tollbar_here;
+    const unsigned owes = std::exchange(here.owes, 0U);
     if (known == nullptr) return;
-    Known* begun = nullptr;
-    {
-        State& self = state();
-        const std::lock_guard lock(self.mutex);
-        const auto at = self.all.find(known->comm);
-        if (at != self.all.end() && std::exchange(at->second->is_begun, false)) begun = at->second.get();
-    }
-    if (begun != nullptr) is_followed(begun);  // else tollbar_created() forgets it, when its handle is another one's
-    if (number == 0) return;
+    if ((owes & tollbar_first_use) != 0) follow_at_first_use(known->comm);
+    if ((owes & (tollbar_first_type | tollbar_second_type)) == 0) return;
+    std::array<bool, 2> stays{true, true};
+    for (std::size_t which = 0; which < stays.size(); ++which)
+        if ((owes & (1U << which)) != 0)
+            std::tie(here.types[which].bytes, stays[which]) = bytes_of(here.types[which].type);
     tollbar_counted bytes{};
-    tollbar_put_bytes(known, call, given, &bytes, nullptr);
+    tollbar_put_bytes(known, call, given, &bytes);
     tollbar_put_later(known, number, &bytes);
-}
-
-std::uint64_t tollbar_find_type(int which, MPI_Datatype type) {
-    const auto [bytes, stays] = bytes_of(type);
-    ::tollbar_here.types[which] = {stays ? type : MPI_Datatype{}, bytes};
-    return bytes;
+    for (std::size_t which = 0; which < stays.size(); ++which)
+        if (!stays[which]) here.types[which].type = MPI_Datatype{};
 }
 
 void tollbar_before_init() {

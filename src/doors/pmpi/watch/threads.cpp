@@ -135,10 +135,12 @@ int tollbar_was_jumped_out_of(const void* frame) {
     return outer.is_past && !outer.is_there;
 }
 
-std::uint64_t tollbar_put_counted_in_turn(const tollbar_known* known, const tollbar_counted* what) {
+std::uint64_t tollbar_put_counted_in_turn(const tollbar_known* known, std::uint64_t what, std::uint64_t gives,
+                                          std::uint64_t gets, std::uint64_t site, std::uint64_t entered_ns) {
+    const tollbar_counted counted{what, gives, gets, site, entered_ns};
     OwnedLock<NativeSync>& turn = counts[known->index - 1];
     const bool was_owned = turn.lock(reinterpret_cast<std::uintptr_t>(&::tollbar_here));
-    const std::uint64_t number = tollbar_put_counted(known->shared, what);
+    const std::uint64_t number = tollbar_put_counted(known->shared, &counted);
     turn.unlock(was_owned);
     return number;
 }

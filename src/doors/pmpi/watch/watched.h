@@ -59,7 +59,9 @@ struct tollbar_here {
         MPI_Op op; /* of the MPI's own, for the same reason */
         uint64_t number;
     } op;
+    unsigned owes; /* some of the below: to settle up once the thread has come */
 };
+enum { tollbar_first_type = 1, tollbar_second_type = 2, tollbar_first_use = 4 };
 extern tollbar_hidden __thread struct tollbar_here tollbar_here;
 
 extern tollbar_hidden uint64_t tollbar_age; /* grows with each end of a communicator between MPI_Init and MPI_Finalize;
@@ -80,9 +82,6 @@ tollbar_slow void tollbar_begin_anew(void);
 tollbar_slow int tollbar_was_jumped_out_of(const void* frame);
 /* Another communicator or operation than tollbar_here has: then it has what those of this call are. */
 tollbar_slow void tollbar_find_handles(const struct tollbar_call* call, MPI_Comm comm, MPI_Op op);
-/* The same for one of its types: the size. */
-tollbar_slow uint64_t tollbar_find_type(int which, MPI_Datatype type);
-
 /* A persistent collective call is started. */
 tollbar_slow void tollbar_count_start(const struct tollbar_pending* of);
 
@@ -97,10 +96,10 @@ void tollbar_after_init(void);
 void tollbar_before_finalize(void);
 void tollbar_after_finalize(void);
 
-/* tollbar_put_counted() where threads may count at once. */
-tollbar_hidden uint64_t tollbar_put_counted_in_turn(const struct tollbar_known* known,
-                                                    const struct tollbar_counted* what);
-/* What a rank gives and gets in a call that has been counted. */
+/* tollbar_put_counted() where threads may count at once, of the words of a tollbar_counted. */
+tollbar_hidden uint64_t tollbar_put_counted_in_turn(const struct tollbar_known* known, uint64_t what, uint64_t gives,
+                                                    uint64_t gets, uint64_t site, uint64_t entered_ns);
+/* Bytes that a rank gives and gets in a call that has been counted. */
 tollbar_slow void tollbar_put_later(const struct tollbar_known* known, uint64_t number,
                                     const struct tollbar_counted* bytes);
 /* CLOCK_MONOTONIC, where calls are timed. */
@@ -122,9 +121,17 @@ struct tollbar_given {
     const void* frame; /* the caller's, of which the stack goes on from here */
 };
 
-/* The part that has to ask the MPI, which may have the caller wait for a lock of its own: after the thread has come. */
-tollbar_slow void tollbar_settle_up(const struct tollbar_known* known, const struct tollbar_call* call,
-                                    const struct tollbar_given* given, uint64_t number);
+/* The part that has to ask the MPI, which may have the caller wait for a lock of its own: after the thread has come.
+ * Not marked cold: GCC 12 then takes all that follows in a hook for cold as well. */
+tollbar_hidden void tollbar_settle_up(const struct tollbar_known* known, const struct tollbar_call* call,
+                                      const struct tollbar_given* given, uint64_t number);
+
+/* The same with a copy: what has an address is in memory, and `given` is in registers. */
+tollbar_in_each_hook void tollbar_pay(const struct tollbar_known* known, const struct tollbar_call* call,
+                                      const struct tollbar_given* given, uint64_t number) {
+    const struct tollbar_given copy = *given;
+    tollbar_settle_up(known, call, &copy, number);
+}
 
 /* A call's end needs these. */
 struct tollbar_entered {
@@ -150,14 +157,12 @@ static inline struct tollbar_kept_comm* tollbar_kept_of(MPI_Comm comm) {
     return &tollbar_here.comms[(handle ^ handle >> 4 ^ handle >> 9) % 8];
 }
 
-/* Has tollbar_here know what the call's handles are. `owes`: to settle up. */
+/* Has tollbar_here know what the call's handles are. */
 tollbar_in_each_hook const struct tollbar_known* tollbar_known_of(const struct tollbar_call* call,
-                                                                  const struct tollbar_given* given, int* owes) {
+                                                                  const struct tollbar_given* given) {
     const struct tollbar_kept_comm* kept = tollbar_kept_of(given->comm);
-    if (tollbar_rare(kept->comm != given->comm) || tollbar_rare(call->op != 0 && tollbar_here.op.op != given->op)) {
+    if (tollbar_rare(kept->comm != given->comm) || tollbar_rare(call->op != 0 && tollbar_here.op.op != given->op))
         tollbar_find_handles(call, given->comm, given->op);
-        *owes = 1;
-    }
     return kept->known;
 }
 
@@ -175,13 +180,14 @@ static inline uint64_t tollbar_put_counted(struct tollbar_comm* comm, const stru
 
 enum { tollbar_not_compared = -1 };
 
-/* A type is not asked for where it does not count: the program may give none there. `owes`: NULL asks at once. */
-tollbar_in_each_hook uint64_t tollbar_bytes(int which, MPI_Datatype type, int64_t count, int* owes) {
-    uint64_t bytes = tollbar_here.types[which].bytes;
+/* A type is not asked for where it does not count: the program may give none there. */
+tollbar_in_each_hook uint64_t tollbar_bytes(int which, MPI_Datatype type, int64_t count) {
     if (tollbar_rare(tollbar_here.types[which].type != type)) {
-        bytes = owes == 0 ? tollbar_find_type(which, type) : (uint64_t)tollbar_not_compared;
-        if (owes != 0) *owes = 1;
+        tollbar_here.types[which].type = type;
+        tollbar_here.types[which].bytes = (uint64_t)tollbar_not_compared;
+        tollbar_here.owes |= which == 0 ? tollbar_first_type : tollbar_second_type;
     }
+    const uint64_t bytes = tollbar_here.types[which].bytes;
     return tollbar_rare(count < 0) || tollbar_rare(bytes == (uint64_t)tollbar_not_compared)
                ? (uint64_t)tollbar_not_compared
                : (uint64_t)count * bytes;
@@ -190,17 +196,15 @@ tollbar_in_each_hook uint64_t tollbar_bytes(int which, MPI_Datatype type, int64_
 /* Stores what this rank gives, and what it gets into another buffer. Without a root each rank has both buffers, and so
  * has a root, unless one of them is in place; another rank has the one of them that may be in place. */
 tollbar_in_each_hook void tollbar_put_bytes(const struct tollbar_known* known, const struct tollbar_call* call,
-                                            const struct tollbar_given* given, struct tollbar_counted* counted,
-                                            int* owes) {
+                                            const struct tollbar_given* given, struct tollbar_counted* counted) {
     const int own_is_given = call->own < call->count; /* the buffer that may be in place */
     const int both = call->peer == 0 || given->peer == known->rank;
     const int is_own = call->gets == 0 || !(both && given->in_place), is_other = call->gets != 0 && both;
     uint64_t gives = (uint64_t)tollbar_not_compared, gets = gives;
     if (!tollbar_rare(known->between_groups) && call->count != 0) {
-        if (call->gets == 0 || own_is_given ? is_own : is_other)
-            gives = tollbar_bytes(0, given->type, given->count, owes);
+        if (call->gets == 0 || own_is_given ? is_own : is_other) gives = tollbar_bytes(0, given->type, given->count);
         if (call->gets != 0 && (own_is_given ? is_other : is_own))
-            gets = tollbar_bytes(1, given->gets_type, given->gets, owes);
+            gets = tollbar_bytes(1, given->gets_type, given->gets);
     }
     counted->gives = gives;
     counted->gets = gets;
@@ -208,15 +212,15 @@ tollbar_in_each_hook void tollbar_put_bytes(const struct tollbar_known* known, c
 
 /* The next number of the communicator, with what all its ranks have to agree on. */
 tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, const struct tollbar_call* call,
-                                            unsigned line, const struct tollbar_given* given, int* owes) {
+                                            unsigned line, const struct tollbar_given* given) {
     const int compared = !tollbar_rare(known->between_groups);
     const uint64_t root = call->peer != 0 && compared ? (uint32_t)given->peer + 1U : 0;
     const uint64_t op = call->op != 0 ? tollbar_here.op.number : 0;
     struct tollbar_counted what = {root << 32 | op << 16 | line, 0, 0, (uint64_t)(uintptr_t)given->site, 0};
-    tollbar_put_bytes(known, call, given, &what, owes);
+    tollbar_put_bytes(known, call, given, &what);
     if (tollbar_has_besides(tollbar_accounts)) what.entered_ns = tollbar_time_ns();
-    return tollbar_has_besides(tollbar_several) ? tollbar_put_counted_in_turn(known, &what)
-                                                : tollbar_put_counted(known->shared, &what);
+    if (!tollbar_has_besides(tollbar_several)) return tollbar_put_counted(known->shared, &what);
+    return tollbar_put_counted_in_turn(known, what.what, what.gives, what.gets, what.site, what.entered_ns);
 }
 
 static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int peer) {
@@ -253,12 +257,11 @@ tollbar_in_each_hook void tollbar_keep_request(const struct tollbar_call* call, 
                                                const struct tollbar_given* given, struct tollbar_entered entered) {
     struct tollbar_pending one = tollbar_not_known(request);
     const struct tollbar_known* known = entered.known;
-    int owes = 0;
     if (call->kind == tollbar_sends_later || call->kind == tollbar_gets_later) {
         if (tollbar_rare(tollbar_here.age != age)) tollbar_begin_anew();
         const int any = given->tag == MPI_ANY_TAG;
-        known = tollbar_known_of(call, given, &owes);
-        if (tollbar_rare(owes)) tollbar_settle_up(known, call, given, 0);
+        known = tollbar_known_of(call, given);
+        if (tollbar_rare(tollbar_here.owes != 0)) tollbar_pay(known, call, given, 0);
         one.of = tollbar_of_message(tollbar_world_peer(known, given->peer), any ? -1 : given->tag);
         one.way = call->kind == tollbar_sends_later ? tollbar_to : tollbar_from;
     } else if (tollbar_counts(call->kind) && known != 0) {
@@ -290,10 +293,9 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
     const uint64_t at = tollbar_own(&seat->at);
     if (tollbar_rare(tollbar_state_of(at) == tollbar_inside) && !tollbar_was_jumped_out_of(given->frame))
         return entered;
-    int owes = 0;
     entered.seat = seat;
     entered.at = at;
-    if (call->comm != 0 || call->kind == tollbar_ends) entered.known = tollbar_known_of(call, given, &owes);
+    if (call->comm != 0 || call->kind == tollbar_ends) entered.known = tollbar_known_of(call, given);
     unsigned index = entered.known == 0 ? 0 : entered.known->index;
     const int takes_requests = tollbar_takes_requests(call), one = takes_requests && call->count == 0;
     if (one) entered.request = tollbar_request_at(given, 0);
@@ -305,12 +307,12 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
             __atomic_store_n(&seat->way, tollbar_no_way, __ATOMIC_RELAXED);
         }
         tollbar_put(&seat->polls, tollbar_own(&seat->polls) + 1);
-        if (tollbar_rare(owes)) tollbar_settle_up(entered.known, call, given, 0);
+        if (tollbar_rare(tollbar_here.owes != 0)) tollbar_pay(entered.known, call, given, 0);
         return entered;
     }
     uint64_t number = 0;
     if (tollbar_counts(call->kind) && entered.known != 0) {
-        number = tollbar_count(entered.known, call, line, given, &owes);
+        number = tollbar_count(entered.known, call, line, given);
         tollbar_put(&seat->last, tollbar_own(&entered.known->shared->id));
         tollbar_put(&seat->last_number, number);
     }
@@ -333,7 +335,7 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
     tollbar_here.frame = given->frame;
     entered.at = tollbar_at(tollbar_serial_of(at) + 1, index, line, tollbar_inside);
     __atomic_store_n(&seat->at, entered.at, __ATOMIC_RELEASE); /* pairs with the acquire in look.cpp */
-    if (tollbar_rare(owes)) tollbar_settle_up(entered.known, call, given, number);
+    if (tollbar_rare(tollbar_here.owes != 0)) tollbar_pay(entered.known, call, given, number);
     return entered;
 }
 
