@@ -36,6 +36,10 @@ _NEEDS = re.compile(r"cannot tell which of them it needs")
 _STARTED = re.compile(r"cannot tell whether " + _RANKS + "started it")
 _UNKNOWN = re.compile(r"\d+ of its ranks ha(?:s|ve) freed it, or not seen it made: cannot tell which")
 _NOT_YET = re.compile(r"\d+ of its ranks (?:is|are) not watched on this host, or in MPI_Init still")
+_SILENT = re.compile(
+    r"run: \d+ of \d+ wait in MPI_(?P<call>\w+) number (?P<number>\d+) of MPI_COMM_WORLD; "
+    r"missing: \d+ on hosts that say nothing, or in MPI_Init still"
+)
 _PLACED = re.compile(r"(?:a cycle: |\d+ ranks wait for it: )?" + _RANKS + r"(?:is|are) (?P<place>.*)")
 _SEEN = re.compile(r"(?P<clauses>rank \d+ (?:is in|has no) .*); \d+ of \d+ are in MPI_(?P<call>\w+)")
 _STILL = re.compile(r"(?P<clauses>rank \d+ is stopped in .*); \d+ of \d+ are not stopped")
@@ -65,6 +69,8 @@ class Judge:
                 return self._of_look(match)
             if match := _STILL.search(text):
                 return self._of_stopped(match["clauses"])
+            if _SILENT.search(text):
+                return self._of_late_ranks(self.comms["MPI_COMM_WORLD"], text)
         except KeyError as error:
             return f"no communicator {error}"
         return "another line"
@@ -85,6 +91,11 @@ class Judge:
         self.named |= ranks
         wrong = {rank for rank in ranks if not self._is_stopped(rank)}
         return f"ranks {wrong} are not stopped" if wrong else ""
+
+    def _of_late_ranks(self, comm: Comm, text: str) -> str:
+        """One is in MPI_Init still: all of the job are on this host."""
+        all_here = all(self.record.came(rank) < self.begin - self.record.lost_s for rank in comm.members)
+        return f"all have left MPI_Init: {text}" if all_here else ""
 
     def _of_wait(self, head: re.Match[str]) -> str:
         waiter = int(head["waiter"])
@@ -163,8 +174,8 @@ class Judge:
                     return f"it can be told: {clause}"
             elif _NOT_YET.fullmatch(clause):
                 absent |= set(comm.members)
-                if all(self.record.came(rank) < self.begin - self.record.lost_s for rank in comm.members):
-                    return f"all have left MPI_Init: {clause}"
+                if wrong := self._of_late_ranks(comm, clause):
+                    return wrong
             elif _NEIGHBOURS.fullmatch(clause):
                 if "eighbor" not in made.call:
                     return f"it can be told: {clause}"

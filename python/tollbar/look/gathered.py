@@ -155,7 +155,8 @@ class Hosts:
         came = _joined(came)
         names = [f"{listed(there)} ({doing})" for doing, there in missing.items() if _at_fault(doing, missing)]
         silent = int(head["size"]) - len(ranks)
-        names += [f"{silent} on hosts that say nothing"] if silent > 0 else []
+        late = ", or in MPI_Init still" if head["name"] == "MPI_COMM_WORLD" else ""
+        names += [f"{silent} on hosts that say nothing{late}"] if silent > 0 else []
         usual = _usual(came)
         odd = [
             f"{_named(there, self._ranks)} called {_described(call, usual)} where {len(came[usual])} "

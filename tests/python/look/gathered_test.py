@@ -130,6 +130,15 @@ def test_a_host_whose_ranks_stand_still_has_them_named_and_one_that_says_nothing
     ]
 
 
+def test_ranks_of_the_job_that_say_nothing_may_be_in_mpi_init_still():
+    line = Line(CALL.format("MPI_COMM_WORLD", 4, 1, 0, "n1", FAR.format(2)), "at 1 1 0")
+    come = standing([0, 1], "in MPI_Allreduce 1 of MPI_COMM_WORLD at ./x+0x1", "1:1")
+    assert said(line, come) == [
+        "2 of 4 wait in MPI_Allreduce number 1 of MPI_COMM_WORLD; "
+        "missing: 2 on hosts that say nothing, or in MPI_Init still"
+    ]
+
+
 def test_of_a_rank_counts_only_where_it_was_while_the_others_waited():
     hosts = gathered.Hosts(30)
     hosts.add(standing([2, 3], "outside the MPI, running", "a1:6"), 100.0)
