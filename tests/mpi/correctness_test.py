@@ -60,6 +60,10 @@ def test_each_thread_has_a_communicator(run, door):
     run(door, 3, "threads", *FEW)
 
 
+def test_two_threads_at_barriers_of_one_communicator_come_through_as_with_the_mpis_own(run, door):
+    run(door, 3, "concurrent")
+
+
 def test_every_kind_of_communicator(run, door):
     run(door, 4, "kinds")
 

@@ -12,6 +12,7 @@
 #include <ompi/communicator/communicator.h>
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,15 @@
 #    define TOLLBAR_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
 #endif
 
+/* Threads may be in the MPI at once. A program must not have two of them in one communicator's collective calls, but
+ * one that does comes through with Open MPI's own barriers: here they take turns. */
+static bool several_threads;
+
 static char running[64] = "openmpi"; /* such as "openmpi-4.1.4", the Open MPI that runs */
 
 static void construct(tollbar_module* module) {
     memset((char*)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
+    pthread_mutex_init(&module->turn, NULL);
 }
 
 static void release(mca_coll_base_module_t* module) {
@@ -47,6 +53,7 @@ static void destruct(tollbar_module* module) {
     free((char*)module->options.plan);
     release(module->barrier_module);
     release(module->barrier_init_module);
+    pthread_mutex_destroy(&module->turn);
 }
 
 OBJ_CLASS_INSTANCE(tollbar_module, mca_coll_base_module_t, construct, destruct);
@@ -80,15 +87,23 @@ static int barrier_otherwise(tollbar_module* module) {
     return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->queue.participant, site));
 }
 
-/* Memory order: what any rank wrote before it called this is visible to every rank after it returns. */
-static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* super) {
-    tollbar_module* module = (tollbar_module*)super;
-    (void)comm;
+static int barrier_of(tollbar_module* module) {
     const int straight = module->stage == TOLLBAR_MET && module->queue.timeout_s == 0 &&
                          !tollbar_queue_is_pending(&module->queue);
     if (OPAL_UNLIKELY(!straight)) return barrier_otherwise(module);
     ++module->barriers;
     return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->queue.participant, NULL));
+}
+
+/* Memory order: what any rank wrote before it called this is visible to every rank after it returns. */
+static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* super) {
+    tollbar_module* module = (tollbar_module*)super;
+    (void)comm;
+    if (OPAL_LIKELY(!several_threads)) return barrier_of(module);
+    pthread_mutex_lock(&module->turn);
+    const int result = barrier_of(module);
+    pthread_mutex_unlock(&module->turn);
+    return result;
 }
 
 static int ibarrier(struct ompi_communicator_t* comm, struct ompi_request_t** request, mca_coll_base_module_t* super) {
@@ -159,7 +174,7 @@ static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* prio
 
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads) {
     (void)enable_progress_threads;
-    (void)enable_mpi_threads;
+    several_threads = enable_mpi_threads;
     return OMPI_SUCCESS;
 }
 

@@ -12,6 +12,8 @@
 
 #include <ompi/mca/coll/coll.h>
 
+#include <pthread.h>
+
 /* Whether the ranks of the communicator have met; the same on every rank between two barriers of it. */
 enum tollbar_stage {
     TOLLBAR_FRESH = 0, /* no MPI_Barrier yet */
@@ -27,6 +29,7 @@ struct tollbar_module {
     struct tollbar_queue queue;
     struct tollbar_pml_state messages; /* of the participant */
     enum tollbar_stage stage;
+    pthread_mutex_t turn; /* of the thread in a barrier, where there may be several */
 
     /* The owner of the barrier before us. */
     mca_coll_base_module_barrier_fn_t barrier;

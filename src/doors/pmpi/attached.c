@@ -15,6 +15,8 @@
 _Thread_local struct tollbar_remembered tollbar_remembered;
 _Atomic uint64_t tollbar_freed = 1;
 
+int tollbar_several_threads;
+
 static int ready; /* between MPI_Init and MPI_Finalize where every rank has this library */
 static int keyval;
 
@@ -22,6 +24,14 @@ static int keyval;
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct tollbar_attached* all;
 static uint64_t barriers_before;
+
+/* A thread is in the first barrier of a communicator; others wait for its end. */
+struct first_one {
+    MPI_Comm comm;
+    struct first_one* next;
+};
+static struct first_one* first_ones; /* under all_mutex */
+static pthread_cond_t one_is_over = PTHREAD_COND_INITIALIZER;
 
 static int copy_nothing(MPI_Comm comm, int key, void* extra, void* value, void* copy, int* copied) {
     (void)comm, (void)key, (void)extra, (void)value, (void)copy;
@@ -43,6 +53,7 @@ static void detach(struct tollbar_attached* self) {
     if (self->next != NULL) self->next->previous = self->previous;
     if (all == self) all = self->next;
     pthread_mutex_unlock(&all_mutex);
+    pthread_mutex_destroy(&self->turn);
     free(self);
 }
 
@@ -120,6 +131,7 @@ void tollbar_open(void) {
     question.able = PMPI_Query_thread(&level) == MPI_SUCCESS && make_keys();
     if (!tollbar_everybody_is_here(&question)) return;
     tollbar_open_private_comm(level);
+    tollbar_several_threads = level == MPI_THREAD_MULTIPLE;
     tollbar_everybody_knows();
     ready = 1;
 }
@@ -127,6 +139,7 @@ void tollbar_open(void) {
 static struct tollbar_attached* attach(MPI_Comm comm) {
     struct tollbar_attached* self = calloc(1, sizeof *self);
     if (self == NULL) return NULL;
+    pthread_mutex_init(&self->turn, NULL);
     pthread_mutex_lock(&all_mutex);
     self->next = all;
     if (all != NULL) all->previous = self;
@@ -150,16 +163,47 @@ static struct tollbar_attached* find(MPI_Comm comm, int* usable) {
     return by != NULL ? by->kept : NULL;
 }
 
-struct tollbar_attached* tollbar_look_up(MPI_Comm comm, struct tollbar_first* first) {
+static int is_first(MPI_Comm comm) {
+    const struct first_one* one = first_ones;
+    while (one != NULL && one->comm != comm) one = one->next;
+    return one != NULL;
+}
+
+static void begin_first(struct first_one* self) {
+    pthread_mutex_lock(&all_mutex);
+    while (is_first(self->comm)) pthread_cond_wait(&one_is_over, &all_mutex);
+    self->next = first_ones;
+    first_ones = self;
+    pthread_mutex_unlock(&all_mutex);
+}
+
+static void end_first(const struct first_one* self) {
+    pthread_mutex_lock(&all_mutex);
+    struct first_one** at = &first_ones;
+    while (*at != self) at = &(*at)->next;
+    *at = self->next;
+    pthread_cond_broadcast(&one_is_over);
+    pthread_mutex_unlock(&all_mutex);
+}
+
+/* The communicator's own, which this may be the first barrier to make; NULL where that cannot be. */
+static struct tollbar_attached* found_or_made(MPI_Comm comm, struct tollbar_first* first) {
     int usable;
     struct tollbar_attached* self = find(comm, &usable);
-    if (!usable) return NULL;
-    if (self == NULL) {
-        self = attach(comm);
-        if (self == NULL) return NULL;
-        first->error = tollbar_join(comm, &self->joined, first->call_site);
-        first->met = self->joined.participant != NULL;
-    }
+    if (!usable || self != NULL) return self;
+    self = attach(comm);
+    if (self == NULL) return NULL;
+    first->error = tollbar_join(comm, &self->joined, first->call_site);
+    first->met = self->joined.participant != NULL;
+    return self;
+}
+
+struct tollbar_attached* tollbar_look_up(MPI_Comm comm, struct tollbar_first* first) {
+    struct first_one one = {.comm = comm};
+    if (tollbar_several_threads) begin_first(&one);
+    struct tollbar_attached* self = found_or_made(comm, first);
+    if (tollbar_several_threads) end_first(&one);
+    if (self == NULL) return NULL;
     if (self->joined.participant == NULL) self = NULL;
     tollbar_remembered = (struct tollbar_remembered){comm, atomic_load_explicit(&tollbar_freed, memory_order_relaxed),
                                                      self};

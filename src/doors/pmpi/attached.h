@@ -7,11 +7,13 @@
 #include "joining.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 struct tollbar_attached {
     struct tollbar_joined joined; /* without a participant the MPI does the barriers */
+    pthread_mutex_t turn;         /* of the thread in a barrier, where there may be several */
     uint64_t barriers;
     struct tollbar_attached* next;
     struct tollbar_attached* previous;
@@ -26,6 +28,10 @@ struct tollbar_remembered {
 };
 extern _Thread_local struct tollbar_remembered tollbar_remembered;
 extern _Atomic uint64_t tollbar_freed; /* how many communicators were freed, plus one */
+
+/* Threads may be in the MPI at once. A program must not have two of them in one communicator's collective calls, but
+ * one that does comes through with its MPI's own barrier: here they take turns. */
+extern int tollbar_several_threads;
 
 /* Right after MPI_Init; collective. On a rank that does not call it, and then on all, the MPI does every barrier. */
 void tollbar_open(void);

@@ -28,13 +28,23 @@ static int cross(struct tollbar_attached* attached, MPI_Comm comm, const void* c
     return failed == 0 ? MPI_SUCCESS : tollbar_code_of(joined, failed);
 }
 
+static int cross_in_turn(struct tollbar_attached* attached, MPI_Comm comm, const struct tollbar_first* first) {
+    pthread_mutex_lock(&attached->turn);
+    ++attached->barriers;
+    const int code = first->met ? first->error : cross(attached, comm, first->call_site);
+    pthread_mutex_unlock(&attached->turn);
+    return code;
+}
+
 /* Nonzero when tollbar has done it, with the MPI error code to return. */
 static inline int barrier(MPI_Comm comm, const void* call_site, int* code) {
     struct tollbar_first first = {.call_site = call_site};
     struct tollbar_attached* attached = tollbar_attached_to(comm, &first);
     if (attached == NULL && first.error == MPI_SUCCESS) return 0;
     *code = first.error;
-    if (attached != NULL) {
+    if (attached != NULL && tollbar_several_threads) {
+        *code = cross_in_turn(attached, comm, &first);
+    } else if (attached != NULL) {
         ++attached->barriers;
         if (!first.met) *code = cross(attached, comm, call_site);
     }
