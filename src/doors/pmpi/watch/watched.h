@@ -219,8 +219,9 @@ tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, c
     struct tollbar_counted what = {root << 32 | op << 16 | line, 0, 0, (uint64_t)(uintptr_t)given->site, 0};
     tollbar_put_bytes(known, call, given, &what);
     if (tollbar_has_besides(tollbar_accounts)) what.entered_ns = tollbar_time_ns();
-    if (!tollbar_has_besides(tollbar_several)) return tollbar_put_counted(known->shared, &what);
-    return tollbar_put_counted_in_turn(known, what.what, what.gives, what.gets, what.site, what.entered_ns);
+    if (tollbar_has_besides(tollbar_several))
+        return tollbar_put_counted_in_turn(known, what.what, what.gives, what.gets, what.site, what.entered_ns);
+    return tollbar_put_counted(known->shared, &what);
 }
 
 static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int peer) {
