@@ -27,6 +27,7 @@ struct Variant {
     std::function<std::unique_ptr<Split>()> make;
 };
 
+/// Variants that signal as the library does not.
 using FurtherVariants = Further<void (*)(std::vector<Variant>& variants)>;
 
 /// The variants that this OpenSHMEM can do among the PEs of this job. The others go to `skipped` with the library's own

@@ -116,7 +116,7 @@ class _Hosts:
 
 
 def of_the_laboratory(starts: Callable[..., None], ends: Callable[..., None]) -> Iterable[tuple[object, str, object]]:
-    """What its verbs would start: they are tried where it is installed."""
+    """Replacements for what the laboratory's verbs would start; they are tried where it is installed."""
     if importlib.util.find_spec("tollbar_lab") is None:
         return ()
     from tollbar.data import samples

@@ -35,7 +35,7 @@ void serve(Barrier* barrier, Board& board, bool far) {
 /// Serves with a barrier whose signals are not the library's; false where it knows none of that name.
 using ServeOther = bool (*)(const std::string& signals, const std::string& plan, Board& board, bool far);
 
-/// Those of source files that another part of the build links in.
+/// Servers from source files that another part of the build links in.
 inline std::vector<ServeOther>& others() {
     static std::vector<ServeOther> all;
     return all;
