@@ -267,6 +267,12 @@ def test_no_tracked_file_names_a_path_of_one_machine():
     assert [relative(p) for p in tracked() if own_path.search(p.read_bytes())] == []
 
 
+def test_no_file_is_empty_but_for_what_python_looks_for():
+    """A program that was run in a checkout leaves such files behind."""
+    empty = {relative(p) for p in tracked() if p.stat().st_size == 0}
+    assert {name for name in empty if not name.endswith(("/__init__.py", "/py.typed"))} == set()
+
+
 def naming(pattern: str, *folders: str) -> set[str]:
     """The files of those folders whose code has it."""
     found = re.compile(pattern)
