@@ -19,19 +19,25 @@ public:
     /// `self`: not 0, and of no other thread that is alive; a later one may have it. Gives what unlock() needs. Not
     /// recursive. Memory order: acquires what the last unlock() released.
     bool lock(std::uintptr_t self) noexcept {
-        if (owner_.load(std::memory_order_relaxed) == self) {
-            inside_.store(1, std::memory_order_relaxed);
-            Sync::light_fence();  // pairs with the heavy one: this thread sees the other's take-over, or is seen inside
-            if (owner_.load(std::memory_order_relaxed) == self) return true;
-            inside_.store(0, std::memory_order_release);
-        }
-        lock_besides(self);
-        return false;
+        const bool is_owner = lock_as_owner(self);
+        if (!is_owner) lock_besides(self);
+        return is_owner;
     }
 
     /// `was_owned`: what lock() gave. Memory order: releases.
     void unlock(bool was_owned) noexcept {
         (was_owned ? inside_ : taken_).store(0, std::memory_order_release);  // pairs with the acquires below
+    }
+
+    /// The half of lock() that calls nothing, for a caller that needs no frame then. Where it is false, the lock is not
+    /// taken.
+    bool lock_as_owner(std::uintptr_t self) noexcept {
+        if (owner_.load(std::memory_order_relaxed) != self) return false;
+        inside_.store(1, std::memory_order_relaxed);
+        Sync::light_fence();  // pairs with the heavy one: this thread sees the other's take-over, or is seen inside
+        if (owner_.load(std::memory_order_relaxed) == self) return true;
+        inside_.store(0, std::memory_order_release);
+        return false;
     }
 
 private:

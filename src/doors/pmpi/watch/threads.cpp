@@ -105,6 +105,18 @@ _Unwind_Reason_Code look_for(_Unwind_Context* context, void* of) {
     return outer.is_past ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
+/// Of the same arguments as tollbar_put_counted_in_turn(), which so jumps here and keeps no register for it.
+[[gnu::noinline, gnu::cold]] std::uint64_t put_counted_besides(const tollbar_known* known, std::uint64_t what,
+                                                               std::uint64_t gives, std::uint64_t gets,
+                                                               std::uint64_t site, std::uint64_t entered_ns) {
+    const tollbar_counted counted{what, gives, gets, site, entered_ns};
+    OwnedLock<NativeSync>& turn = counts[known->index - 1];
+    const bool was_owned = turn.lock(reinterpret_cast<std::uintptr_t>(&::tollbar_here));
+    const std::uint64_t number = tollbar_put_counted(known->shared, &counted);
+    turn.unlock(was_owned);
+    return number;
+}
+
 }  // namespace
 
 namespace tollbar::detail::watch {
@@ -137,11 +149,12 @@ int tollbar_was_jumped_out_of(const void* frame) {
 
 std::uint64_t tollbar_put_counted_in_turn(const tollbar_known* known, std::uint64_t what, std::uint64_t gives,
                                           std::uint64_t gets, std::uint64_t site, std::uint64_t entered_ns) {
-    const tollbar_counted counted{what, gives, gets, site, entered_ns};
     OwnedLock<NativeSync>& turn = counts[known->index - 1];
-    const bool was_owned = turn.lock(reinterpret_cast<std::uintptr_t>(&::tollbar_here));
+    if (!turn.lock_as_owner(reinterpret_cast<std::uintptr_t>(&::tollbar_here)))
+        return put_counted_besides(known, what, gives, gets, site, entered_ns);
+    const tollbar_counted counted{what, gives, gets, site, entered_ns};
     const std::uint64_t number = tollbar_put_counted(known->shared, &counted);
-    turn.unlock(was_owned);
+    turn.unlock(true);
     return number;
 }
 
