@@ -29,8 +29,7 @@ public:
         (was_owned ? inside_ : taken_).store(0, std::memory_order_release);  // pairs with the acquires below
     }
 
-    /// The half of lock() that calls nothing, for a caller that needs no frame then. Where it is false, the lock is not
-    /// taken.
+    /// The half of lock() that calls nothing, for a caller that needs no frame then. False: the lock is not taken.
     bool lock_as_owner(std::uintptr_t self) noexcept {
         if (owner_.load(std::memory_order_relaxed) != self) return false;
         inside_.store(1, std::memory_order_relaxed);

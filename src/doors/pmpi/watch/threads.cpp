@@ -105,7 +105,7 @@ _Unwind_Reason_Code look_for(_Unwind_Context* context, void* of) {
     return outer.is_past ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-/// Of the same arguments as tollbar_put_counted_in_turn(), which so jumps here and keeps no register for it.
+/// The arguments are those of tollbar_put_counted_in_turn(), which so jumps here and keeps no register for it.
 [[gnu::noinline, gnu::cold]] std::uint64_t put_counted_besides(const tollbar_known* known, std::uint64_t what,
                                                                std::uint64_t gives, std::uint64_t gets,
                                                                std::uint64_t site, std::uint64_t entered_ns) {
