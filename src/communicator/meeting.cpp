@@ -133,6 +133,7 @@ private:
 
 Meeting meet(const SetUp& set_up, const tollbar_mpi_options& options) {
     const Rank self = set_up.p2p().rank;
+    set_up.tell_apart();
     const Arenas::Held held = arenas().all();  // none of those that the facts name goes meanwhile
     const Facts own = own_facts(options, held);
     const std::vector<Facts> all = set_up.gather(own);

@@ -35,6 +35,11 @@ public:
     const char* name() const noexcept { return name_; }
     bool is_root() const noexcept { return p2p_.rank == 0; }
 
+    /// Collective: comes before everything else.
+    void tell_apart() const {
+        if (p2p_.is_apart != nullptr) wait_until([this] { return p2p_.is_apart(p2p_.state) != 0; });
+    }
+
     /// Collective: `mine` of every rank, at rank 0 only.
     template <class T>
     std::vector<T> gather(const T& mine) const {

@@ -65,6 +65,16 @@ def test_a_rank_has_come_before_the_mpi_has_answered_a_question(watch, door):
     end_well(job)
 
 
+@pytest.mark.parametrize("when", ["first", "later"])
+def test_a_barrier_of_another_communicator_with_the_same_ranks_is_another_barrier(watch, door, when):
+    job = watch(door, when, program="elsewhere")
+    number = 1 if when == "first" else 2
+    job.await_that(lambda: len({report["name"] for report in reports(job)}) == 2, "the reports about both")
+    at = {report["name"]: report["who"] for report in reports(job)}
+    assert re.match(MISSING + f"in MPI_Barrier {number} of copy", at["MPI_COMM_WORLD"]), at
+    assert job.told() == 0, "somebody has passed a barrier"
+
+
 @pytest.mark.parametrize(("how", "wait"), [("iallreduce", "in MPI_Wait"), ("tested", "polling by MPI_Test")])
 def test_a_nonblocking_call_is_named_with_the_wait_for_it(watch, door, how, wait):
     job = watch(door, how)

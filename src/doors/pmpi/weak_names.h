@@ -12,9 +12,9 @@ __asm__(
     ".weak PMPI_Comm_set_errhandler, PMPI_Comm_size, PMPI_Comm_split, PMPI_Comm_test_inter, PMPI_Errhandler_free\n"
     ".weak PMPI_Finalized, PMPI_Gather, PMPI_Gatherv, PMPI_Get_library_version, PMPI_Group_free, PMPI_Group_size\n"
     ".weak PMPI_Group_translate_ranks\n"
-    ".weak PMPI_Iallgather, PMPI_Initialized, PMPI_Iprobe, PMPI_Is_thread_main, PMPI_Lookup_name, PMPI_Publish_name\n"
-    ".weak PMPI_Query_thread, PMPI_Recv_init, PMPI_Request_f2c, PMPI_Request_free, PMPI_Request_fromint\n"
-    ".weak PMPI_Send_init, PMPI_Start, PMPI_Test\n"
+    ".weak PMPI_Iallgather, PMPI_Ibcast, PMPI_Initialized, PMPI_Iprobe, PMPI_Is_thread_main, PMPI_Lookup_name\n"
+    ".weak PMPI_Publish_name, PMPI_Query_thread, PMPI_Recv_init, PMPI_Request_f2c, PMPI_Request_free\n"
+    ".weak PMPI_Request_fromint, PMPI_Send_init, PMPI_Start, PMPI_Test\n"
     ".weak PMPI_Comm_remote_group, PMPI_Op_f2c, PMPI_Op_fromint, PMPI_Type_f2c, PMPI_Type_fromint\n"
     ".weak PMPI_Type_get_envelope, PMPI_Type_size, PMPI_Unpublish_name, PMPI_Wait\n");
 

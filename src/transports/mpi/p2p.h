@@ -21,6 +21,10 @@ struct tollbar_p2p {
     uint32_t rank;
     uint32_t ranks;
 
+    /* Nonzero when messages of this communicator can be told from those of every other one. Until then only progress()
+     * and error() may be called. NULL: from the beginning. Never blocks. */
+    int (*is_apart)(void* state);
+
     /* NULL when refused. A message is the bytes at `data`, which outlives the channel; empty where that is NULL, and
      * one never matches the other. It matches only a message of a tollbar_p2p of the same communicator, never a user's;
      * messages of one channel arrive in the order they were started in. */

@@ -8,11 +8,13 @@
 
 enum { between_looks_ns = 5000000 };
 
+/* Behind three times the number of a communicator. */
 enum {
     tag_of_messages = 1,
     tag_of_data = 2,
     tag_of_nothing = 3 /* looked for and never sent */
 };
+enum { most_numbers = 10000 }; /* every MPI has the tags up to 32767 */
 
 struct tollbar_channel {
     MPI_Request request;
@@ -28,9 +30,11 @@ struct pmpi_state {
     MPI_Group group;       /* of comm, where the private communicator is another one, else nothing */
     MPI_Group private_group;
     int shared; /* the private communicator is another one */
-    int rank;   /* in the private communicator */
-    int ranks;  /* of comm */
-    int error;  /* the first that a call for a message gave, or that was seen of the user's communicator */
+    int number; /* of comm there; most likely no other one with these ranks has it */
+    MPI_Request number_is_told;
+    int rank;  /* in the private communicator */
+    int ranks; /* of comm */
+    int error; /* the first that a call for a message gave, or that was seen of the user's communicator */
     MPI_Comm watched;
     int (*look)(MPI_Comm comm); /* NULL: nobody looks */
     int64_t looked_at_ns;
@@ -65,7 +69,8 @@ static int address(const struct pmpi_state* self, int rank) {
 
 static tollbar_channel* open_channel(void* state, uint32_t rank, enum tollbar_way way, void* data, uint32_t bytes) {
     struct pmpi_state* self = state;
-    const int peer = address(self, (int)rank), tag = data == NULL ? tag_of_messages : tag_of_data;
+    const int peer = address(self, (int)rank);
+    const int tag = 3 * self->number + (data == NULL ? tag_of_messages : tag_of_data);
     tollbar_channel* channel = malloc(sizeof *channel);
     if (channel == NULL) return NULL;
     *channel = (tollbar_channel){.receives = way == TOLLBAR_FROM_PEER, .carries_data = data != NULL};
@@ -159,6 +164,21 @@ static int look_around(struct pmpi_state* self, int* rank) {
     return refused == MPI_SUCCESS && !reaches_everybody(self) ? MPI_ERR_GROUP : refused;
 }
 
+/* The communicator's own collective call tells its number, so that a rank at the barrier of another one, by mistake,
+ * gets no message of this one. */
+static int is_apart(void* state) {
+    struct pmpi_state* self = state;
+    int over = 0;
+    if (noted(self, PMPI_Test(&self->number_is_told, &over, MPI_STATUS_IGNORE)) != MPI_SUCCESS) return 0;
+    return over;
+}
+
+static int tell_number(struct pmpi_state* self, int rank) {
+    static unsigned opened; /* one thread at a time is here, see the header */
+    if (rank == 0) self->number = (int)(((unsigned)self->rank * 7919U + ++opened) % most_numbers);
+    return PMPI_Ibcast(&self->number, 1, MPI_INT, 0, self->comm, &self->number_is_told);
+}
+
 static int open_p2p(MPI_Comm comm, MPI_Comm private_comm, int shared, struct tollbar_p2p* p2p) {
     struct pmpi_state* self = malloc(sizeof *self);
     if (self == NULL) return MPI_ERR_OTHER;
@@ -166,13 +186,16 @@ static int open_p2p(MPI_Comm comm, MPI_Comm private_comm, int shared, struct tol
                                 .private_comm = private_comm,
                                 .group = MPI_GROUP_NULL,
                                 .private_group = MPI_GROUP_NULL,
-                                .shared = shared};
+                                .shared = shared,
+                                .number_is_told = MPI_REQUEST_NULL};
     int rank = 0;
-    const int refused = look_around(self, &rank);
+    int refused = look_around(self, &rank);
+    if (refused == MPI_SUCCESS && shared) refused = tell_number(self, rank);
     *p2p = (struct tollbar_p2p){
         .state = self,
         .rank = (uint32_t)rank,
         .ranks = (uint32_t)self->ranks,
+        .is_apart = shared ? is_apart : NULL,
         .open = open_channel,
         .start = start,
         .done = done,
@@ -198,6 +221,6 @@ void tollbar_pmpi_p2p_close(struct tollbar_p2p* p2p) {
     struct pmpi_state* self = p2p->state;
     if (self->group != MPI_GROUP_NULL) PMPI_Group_free(&self->group);
     if (self->private_group != MPI_GROUP_NULL) PMPI_Group_free(&self->private_group);
-    free(self);
+    if (self->number_is_told == MPI_REQUEST_NULL) free(self); /* else the MPI may write into it still */
     p2p->state = NULL;
 }

@@ -17,10 +17,11 @@ extern "C" {
 int tollbar_pmpi_p2p_open(MPI_Comm comm, struct tollbar_p2p* p2p);
 
 /* The same with nothing of its own: messages go through `private_comm`, a communicator of tollbar's that may carry
- * those of many at once. Only where each
- * process makes one call of MPI at a time and finishes an episode before the next one of any of them: then the messages
- * between two ranks come in the same order on both sides, whichever they belong to. Returns MPI_ERR_GROUP, on
- * every rank alike, when the private communicator does not reach every rank. */
+ * those of many at once, each by tags of its own. Collective: begins to tell these over `comm`, see is_apart(). Two
+ * communicators in ten thousand have the same tags, so only where each process makes one call of MPI at a time and
+ * finishes an episode before the next one of any of them: then the messages between two ranks come in the same order on
+ * both sides, whichever they belong to. Returns MPI_ERR_GROUP, on every rank alike, when the private communicator does
+ * not reach every rank. */
 int tollbar_pmpi_p2p_open_through(MPI_Comm comm, MPI_Comm private_comm, struct tollbar_p2p* p2p);
 
 /* Has the error() of `p2p` look at `comm`, the user's, every few milliseconds: `look` returns the MPI's code for what
