@@ -106,7 +106,13 @@ static void begun_before(void) {
     MPI_Comm_free(&other);
 }
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION < 4 && defined(OPEN_MPI)
+#    include <mpi-ext.h>
+#    define MPI_Barrier_init MPIX_Barrier_init
+#    define MPI_Allreduce_init MPIX_Allreduce_init
+#endif
+
+#if MPI_VERSION >= 4 || defined(OPEN_MPI)
 /* The odd rank does not start it for the third time; both have been started in either order. */
 static void persistent(void) {
     MPI_Request request, other;

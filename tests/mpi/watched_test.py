@@ -110,7 +110,7 @@ def test_a_wait_is_for_the_collective_call_of_its_request(watch, door):
     end_well(job)
 
 
-@pytest.mark.parametrize("name", ["mpich", *through(["mpich-wheel"])])
+@pytest.mark.parametrize("name", ["component", "openmpi", "mpich", *through(["mpich-wheel"])])
 def test_the_rank_that_has_not_started_a_persistent_call_is_named(watch, name):
     job = watch(open_door(name), "persistent")
     report = first_report(job)

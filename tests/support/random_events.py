@@ -15,7 +15,7 @@ class Events:
     def __init__(self, seed: int, mpi: str, slow_ms: int = 0, size: Size = AS_CHANCE_HAS_IT) -> None:
         self.chance = random.Random(seed)
         self.seed, self.slow_ms, self.size = seed, slow_ms, size
-        self.counts_inits = mpi == "mpich"  # Open MPI 4 has other names for calls that make persistent ones
+        self.hangs_in_scatters = mpi == "mpich"  # that of MPICH 4.0, in a second persistent one
         self.ranks = self.chance.choice((2, 2, 3, 3, 4, 4, 5, 6, 8))
         self.ranks = min(self.ranks, size.ranks or self.ranks)
         self.steps: list[Step] = []
@@ -74,7 +74,7 @@ class Events:
                 salt,
                 comm=comm,
                 call=name if how < 2 else f"{kind}_init",
-                counts=how < 2 or self.counts_inits,
+                counts=True,
                 begun=how > 0,
             )
             steps[rank] = step
@@ -104,7 +104,7 @@ class Events:
         if comm.groups or comm.cart:
             return
         kind, root = self.kind_for(comm, 2), self.chance.randrange(len(comm.members))
-        if kind == "Alltoallv" or (kind == "Scatter" and self.counts_inits):  # MPICH 4.0 hangs in a second one
+        if kind == "Alltoallv" or (kind == "Scatter" and self.hangs_in_scatters):
             return
         made = self.begin(comm, lanes, kind, 2, root)
         for step in made.values():

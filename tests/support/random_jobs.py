@@ -318,7 +318,7 @@ def of_hang(job: Job, record: Record, judge: Judge, code: int) -> list[str]:
 
 
 def is_told(record: Record, judge: Judge) -> bool:
-    return record.program.astray.rank in judge.named or waits_untold(record)
+    return record.program.astray.rank in judge.named
 
 
 def nobody_waits(record: Record) -> bool:
@@ -339,13 +339,6 @@ def misplaced(record: Record) -> list[str]:
         for lane, at in stands.items()
         if lane[0] != program.astray.rank and not (least[lane] if alone else 0) <= at <= most[lane]
     ]
-
-
-def waits_untold(record: Record) -> bool:
-    """Whether ranks wait for a persistent collective call of Open MPI 4, of which the names are not watched."""
-    lanes, stands = record.lanes, record.stands()
-    at = [steps[stands[lane]] for lane, steps in lanes.items() if stands[lane] < len(steps)]
-    return not record.program.counts_inits and any(begun.word == "start" for step in at for begun in step.waits_for)
 
 
 def places(record: Record) -> list[str]:

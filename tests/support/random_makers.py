@@ -27,7 +27,7 @@ class Maker(Events):
         for step in ends:
             step.needs(set(ends), set())
         astray = self.go_astray() if self.fault else None
-        return Program(self.seed, self.ranks, self.steps, self.comms, self.fault, astray, self.counts_inits)
+        return Program(self.seed, self.ranks, self.steps, self.comms, self.fault, astray)
 
     def piece(self) -> None:
         """Some events; afterwards all is as before."""

@@ -108,7 +108,6 @@ class Program:
     comms: list[Comm]
     fault: str
     astray: Step | None  #: the step at which a rank goes astray
-    counts_inits: bool  #: a persistent call's, as collective calls
 
     @cached_property
     def final(self) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
