@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from random_programs import KINDS, ROOTED, Comm, Step
 from random_record import Record
@@ -284,11 +284,11 @@ class Judge:
 
     def _may_be_outside(self, rank: int) -> bool:
         """Whether no thread of it was in a call for certain all the while."""
-        began: Callable[[Step], float] = self.record.began
-        since = self.begin - self.record.lost_s
-        return all(
-            polls(step) for step in self._inside(rank) if began(step) < since and self.record.ended(step) > self.at
+        record = self.record
+        all_the_while = (
+            step for step in self._inside(rank) if record.had_come(step, self.begin) and record.ended(step) > self.at
         )
+        return all(map(polls, all_the_while))
 
 
 def polls(step: Step) -> bool:
