@@ -62,6 +62,19 @@ TEST_CASE("a look is due for a report once a timeout") {
     CHECK_FALSE(report_is_due(100, 0, at));
 }
 
+TEST_CASE("of many ranks those that follow each other are listed together") {
+    std::vector<Rank> ranks;
+    for (Rank rank = 0; rank < 1024; ++rank)
+        if (rank != 17) ranks.push_back(rank);
+    CHECK(listed(ranks) == "0-16 and 18-1023");
+    CHECK(listed(std::array<Rank, 8>{0, 1, 2, 3, 4, 5, 6, 7}) == "0, 1, 2, 3, 4, 5, 6 and 7");
+    CHECK(listed(std::array<Rank, 9>{0, 1, 3, 5, 6, 7, 9, 10, 12}) == "0, 1, 3, 5-7, 9, 10 and 12");
+    std::vector<Rank> odd;
+    for (Rank rank = 1; rank < 60; rank += 2) odd.push_back(rank);
+    for (Rank rank = 100; rank < 110; ++rank) odd.push_back(rank);
+    CHECK(listed(odd) == "1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31 and 24 more");
+}
+
 TEST_CASE("many members are listed as the first sixteen and a number") {
     CHECK(listed(std::vector<Rank>{}).empty());
     CHECK(listed(std::array<Rank, 1>{3}) == "3");

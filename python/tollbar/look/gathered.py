@@ -153,7 +153,7 @@ class Hosts:
             elif count == number:
                 came.setdefault(call, []).append(rank)
         came = _joined(came)
-        names = [f"{listed(there)} ({doing})" for doing, there in missing.items() if _at_fault(doing, missing)]
+        names = [f"{_native.listed(there)} ({doing})" for doing, there in missing.items() if _at_fault(doing, missing)]
         silent = int(head["size"]) - len(ranks)
         late = ", or in MPI_Init still" if head["name"] == "MPI_COMM_WORLD" else ""
         names += [f"{silent} on hosts that say nothing{late}"] if silent > 0 else []
@@ -178,15 +178,9 @@ class Hosts:
                 del self._calls[name]
 
 
-def listed(ranks: Sequence[int]) -> str:
-    """ "3", "3 and 5"."""
-    *most, last = map(str, ranks)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def _named(ranks: Sequence[int], standings: Mapping[int, _Standing]) -> str:
     """ "rank 3 (host a, process 4711, in MPI_Barrier 4 of ...)", "ranks 3 and 5"."""
-    return f"ranks {listed(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]} ({standings[ranks[0]].doing})"
+    return f"ranks {_native.listed(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]} ({standings[ranks[0]].doing})"
 
 
 def _joined(came: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:

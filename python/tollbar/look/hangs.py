@@ -16,7 +16,7 @@ _BARRIER = re.compile(
     r"(?P<barrier>.+? \(\d+ ranks\), (?:\S+ \d+(?= at )|.*?(?=: rank )))(?:(?<=\d) at .*?)?"
     r"(?P<waiter>: rank \d+(?: \([^()]*\))?(?: on \S+)? has waited)"
 )
-_RANKS = r"ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)"
+_RANKS = r"ranks? (?P<ranks>\d+(?:-\d+)?(?:(?:, | and )\d+(?:-\d+)?\b(?! more))*)"
 _CLAUSE = re.compile(rf"(?:nothing heard from )?{_RANKS}")
 #: Behind "gone on is": they have left the call, and others may wait for them in it.
 _STANDS_STILL = re.compile(rf"{_RANKS} \((?:dead|stopped)\b")
@@ -103,7 +103,8 @@ def named(report: str) -> set[int]:
     such if they are dead or stopped."""
     said = _WAITED.split(report)[-1]
     matches = [*map(_CLAUSE.match, re.split(r"; |: ", said)), *_STANDS_STILL.finditer(said.partition("gone on ")[2])]
-    return {int(number) for match in matches if match for number in re.findall(r"\d+", match["ranks"])}
+    ranges = [ends for match in matches if match for ends in re.findall(r"(\d+)(?:-(\d+))?", match["ranks"])]
+    return {number for first, last in ranges for number in range(int(first), int(last or first) + 1)}
 
 
 def meeting(report: str, job: Sequence[ranks.Rank]) -> ranks.Meeting:

@@ -42,6 +42,20 @@ def test_a_wait_is_the_same_whether_its_places_have_names_or_numbers():
     assert hangs.named(second) == {2}
 
 
+@pytest.mark.parametrize(
+    ("ranks", "named"),
+    [
+        ("rank 3", {3}),
+        ("ranks 3, 5 and 7", {3, 5, 7}),
+        ("ranks 0-3, 5 and 7-9", {0, 1, 2, 3, 5, 7, 8, 9}),
+        ("ranks 1, 3, 5 and 32 more", {1, 3, 5}),
+    ],
+)
+def test_ranks_are_named_by_their_numbers_and_no_rank_by_how_many_there_are(ranks, named):
+    begin = "MPI_COMM_WORLD (99 ranks), MPI_Barrier 2 at main (a.c:3): rank 0 on a has waited 1.0 s: "
+    assert hangs.named(f"{begin}{ranks} (outside the MPI) have not come") == named
+
+
 def test_another_episode_is_another_wait():
     lines = [(10.0 * n, ONE_NODE.format(n, 10.0).removeprefix("tollbar: ")) for n in range(1, 20)]
     assert believed(*lines)

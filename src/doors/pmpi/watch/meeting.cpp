@@ -117,7 +117,7 @@ std::vector<std::string> numbers_do_not_tell(const Meeting& meeting, const std::
         if (const tollbar_comm* comm = rank.comm_of(id)) by_count[comm->count].push_back(&rank);
     const bool one = meeting.racing.size() == 1;
     std::vector<std::string> found{"cannot tell which of its calls meet, as threads of " +
-                                   std::string(one ? "rank " : "ranks ") + listed(meeting.racing, text_of_number) +
+                                   std::string(one ? "rank " : "ranks ") + numbers(meeting.racing) +
                                    (one ? " is" : " are") + " in several at once"};
     const std::uint64_t most = by_count.rbegin()->first;
     const std::string calls = std::to_string(by_count.begin()->first) + " collective calls there";
@@ -168,12 +168,11 @@ std::string all_have_come(const Meeting& meeting, const std::vector<Rank>& ranks
     }
     std::string text = "all its ranks have come: ";
     if (!still.empty())
-        text += (still.size() == 1 ? "still in it is rank " : "still in it are ranks ") +
-                listed(still, text_of_number) + ", ";
+        text += (still.size() == 1 ? "still in it is rank " : "still in it are ranks ") + numbers(still) + ", ";
     text += gone.size() == 1 ? "gone on is " : "gone on are ";
     return text + joined(by_place(gone, asked), ", ", [](const auto& place) {
-               return (place.second.size() == 1 ? "rank " : "ranks ") + listed(place.second, text_of_number) + " (" +
-                      place.first + ")";
+               return (place.second.size() == 1 ? "rank " : "ranks ") + numbers(place.second) + " (" + place.first +
+                      ")";
            });
 }
 

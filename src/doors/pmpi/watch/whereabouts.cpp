@@ -40,9 +40,9 @@ std::string home(const Rank& rank, const Asked& asked) {
 }
 
 std::string named(const Ranks& ranks, const Asked& asked) {
-    const std::string numbers = listed(ranks, text_of_number);
-    if (ranks.size() > 1) return "ranks " + numbers;
-    return "rank " + numbers + " (" + home(*ranks.front(), asked) + ")";
+    const std::string which = numbers(ranks);
+    if (ranks.size() > 1) return "ranks " + which;
+    return "rank " + which + " (" + home(*ranks.front(), asked) + ")";
 }
 
 std::string peer_of(const tollbar_seat& seat) {

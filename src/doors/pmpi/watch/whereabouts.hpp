@@ -4,6 +4,8 @@
 
 #include "conclusion.hpp"
 
+#include "base/report.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,13 @@ namespace tollbar::detail::watch {
 using Ranks = std::vector<const Rank*>;
 
 inline std::string text_of_number(const Rank* rank) { return std::to_string(rank->row.rank); }
+
+/// "3 and 5", "0-16 and 18-1023".
+inline std::string numbers(const Ranks& ranks) {
+    std::vector<int> of_each;
+    for (const Rank* rank : ranks) of_each.push_back(rank->row.rank);
+    return listed(of_each);
+}
 
 /// Whether it is stopped or dead. A rank past MPI_Finalize is neither, whatever its process does.
 bool is_stopped(const Rank& rank, const Asked& asked);
