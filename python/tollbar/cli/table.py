@@ -35,6 +35,7 @@ class Table:
     rows: Sequence[Any]
     row_type: type | None = None
     text: str | None = None  #: printed instead of a table where the rows have a better written form
+    brief: Sequence[Any] = ()  #: fewer rows of another dataclass, which a table shows in their place
     failed: bool = False  #: a check failed: exit code 1
     unknown: bool = False  #: the answer cannot be told: exit code 3, unless a check failed
     notes: Sequence[str] = ()  #: lines for stderr after the table, in the format `table` only
@@ -101,6 +102,7 @@ def write(table: Table, form: str, out: TextIO) -> None:
     elif table.text is not None:
         out.write(table.text if table.text.endswith("\n") or not table.text else table.text + "\n")
     else:
+        table = dataclasses.replace(table, rows=table.brief, row_type=None) if table.brief else table
         out.write(_as_text(table, shutil.get_terminal_size((_WIDTH_OF_A_PIPE, 24)).columns))
 
 

@@ -14,14 +14,15 @@ from tollbar import _native
 from tollbar.cli import arguments
 from tollbar.cli.errors import Ended, NotPermitted, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.look import answers, conclusions, gathered, hangs, helper, processes, pythons, ranks, sight
+from tollbar.look import answers, conclusions, hangs, helper, processes, pythons, ranks, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
 thread that runs is stopped for some microseconds; ranks under `tollbar run --timeout` tell their calls besides.
 Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: nobody is missing, as far as all that
 waits is understood; 1: somebody is missing; 2: there is no such process; 3: it cannot be looked at, or cannot be told:
-the last line says why."""
+the last line says why. Of more than eight threads, those that do the same are one line, with the least time that one
+of them has been asleep; CSV and JSON have them all."""
 _APART_S = 0.1
 #: A sentence has the number of more ranks.
 _MOST_LISTED = 8
@@ -43,6 +44,20 @@ class Seen:
     conclusion: str | None = column("the sentence that names who is missing", detail=True)
     held_us: float | None = column("how long this look has stopped it", detail=True)
     frames: str = column("the innermost first", detail=True)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Threads that do the same: a line for people, with the columns of Seen."""
+
+    process: str
+    rank: str | None
+    thread: str
+    name: str | None
+    state: str
+    part: str | None
+    doing: str
+    asleep_s: float | None
 
 
 @dataclass(frozen=True)
@@ -205,7 +220,34 @@ def _table(
         nobody_here = "there is no MPI rank and no group of tollbar's here"
         notes.append("nobody is found missing" if rows or job else nobody_here)
     rest_said = [f"cannot tell: {reason}" for reason in reasons] or [*missed, *refused]
-    return Table(rows, Seen, failed=failed, unknown=bool(reasons), notes=[*notes, *rest_said], digits=4)
+    brief = _alike(rows) if len(rows) > _MOST_LISTED else []
+    return Table(rows, Seen, failed=failed, unknown=bool(reasons), notes=[*notes, *rest_said], brief=brief, digits=4)
+
+
+def _alike(rows: Sequence[Seen]) -> list[_Alike]:
+    kinds: dict[tuple[str | None, str, str | None], list[Seen]] = {}
+    for row in rows:
+        # A rank that spins is seen asleep at times, between two turns on a crowded CPU.
+        moves = row.part == "waits" and row.state in ("asleep", "runs")
+        kinds.setdefault((row.part, row.doing, None if moves else row.state), []).append(row)
+    return [_line(same) for same in kinds.values()]
+
+
+def _line(same: Sequence[Seen]) -> _Alike:
+    first = same[0]
+    which = sorted({row.rank for row in same if row.rank is not None})
+    asleep = [row.asleep_s for row in same if row.asleep_s is not None]
+    return _Alike(
+        _counted([row.process for row in same], "processes"), _native.listed(which) if which else None,
+        _counted([row.thread for row in same], "threads"), first.name if len({row.name for row in same}) == 1 else None,
+        ", ".join(sorted({row.state for row in same})), first.part, first.doing, min(asleep, default=None),
+    )  # fmt: skip
+
+
+def _counted(numbers: Iterable[int | None], what: str) -> str:
+    """The number of each where they are one, else how many there are."""
+    different = {number for number in numbers if number is not None}
+    return f"{len(different)} {what}" if len(different) > 1 else "".join(map(str, different))
 
 
 def _reasons(
@@ -233,7 +275,7 @@ def _not_seen(absent: Sequence[int]) -> str:
     """The end of a sentence about a job, for its ranks that are not seen here."""
     if len(absent) < 2:
         return f"; rank {absent[0]} is not on this host, or has ended" if absent else ""
-    which = f"ranks {gathered.listed(absent)}" if len(absent) <= _MOST_LISTED else f"{len(absent)} ranks"
+    which = f"ranks {_native.listed(absent)}" if len(absent) <= _MOST_LISTED else f"{len(absent)} ranks"
     return f"; {which} are not on this host, or have ended"
 
 

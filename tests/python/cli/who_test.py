@@ -53,6 +53,19 @@ def test_a_missing_thread_is_exit_code_1_and_named(tollbar, sees):
     assert said.out.splitlines()[1].split()[1:5] == ["20", "a.out", "asleep", "missing"]
 
 
+def test_many_threads_that_do_the_same_are_one_line_and_csv_has_them_all(tollbar, sees):
+    at = barrier("pthread_barrier_t", 1999, 2000)
+    sees(seen(*(thread(10 + i, *WAIT, at=at) for i in range(1999)), thread(9, *LATE), JOIN))
+    said = tollbar("who", os.getpid())
+    lines = [line.split() for line in said.out.splitlines()]
+    assert [line[:6] for line in lines[1:3]] == [
+        [str(os.getpid()), "9", "a.out", "asleep", "missing", "sleep()"],
+        [str(os.getpid()), "1999", "threads", "a.out", "asleep", "waits"],
+    ], said.out
+    assert len(lines) == 4
+    assert len(tollbar("who", os.getpid(), "--csv").out.splitlines()) == 2002
+
+
 def test_where_nothing_waits_the_exit_code_is_0(tollbar, sees):
     sees(seen(JOIN))
     said = tollbar("who", os.getpid())
