@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
-_SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
-_SIZE_HERE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+from tollbar.look import launchers as variables_of
+
 _SEATS = "/dev/shm/tollbar."
 _PYTHON = re.compile(r"(python|pypy)[\d.]*$")
 _TAKES_WORD = ("-W", "-X", "--check-hash-based-pycs")  #: options of Python
@@ -105,7 +104,8 @@ def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int,
 def _launcher(number: int, there: dict[int, Process]) -> int:
     """The nearest process above a rank that is none; any other process itself."""
     if rank_of(number):
-        above = (ancestor for ancestor in upwards(number, there) if not _variables(ancestor).keys() & {*_RANK})
+        names = {*variables_of.RANKS_OF_MPI}
+        above = (ancestor for ancestor in upwards(number, there) if not variables(ancestor).keys() & names)
         return next(above, number)
     return number
 
@@ -125,22 +125,17 @@ def _owner(number: int) -> int | None:
 
 def rank_of(number: int) -> tuple[int, int | None] | None:
     """Rank and number of ranks, where the process has such variables and an MPI in its memory."""
-    variables = _variables(number)
+    own = variables(number)
     try:
         maps = Path(f"/proc/{number}/maps").read_text(errors="replace")
     except OSError:
         return None
-    rank = _number(variables, _RANK)
-    if rank is None or not any(f"/{library}" in maps for library in _MPI_LIBRARIES):
-        return None
-    return rank, _number(variables, _SIZE)
+    return variables_of.rank(own, of_mpi=True) if any(f"/{library}" in maps for library in _MPI_LIBRARIES) else None
 
 
 def all_here(number: int) -> bool:
     """Whether a rank says that all ranks of its job are on its host."""
-    variables = _variables(number)
-    size = _number(variables, _SIZE)
-    return size is not None and size == _number(variables, _SIZE_HERE)
+    return variables_of.is_all_here(variables(number))
 
 
 def seats(ranks: Iterable[int]) -> set[str]:
@@ -154,12 +149,8 @@ def seats(ranks: Iterable[int]) -> set[str]:
     return {link for file, link in files.items() if file.startswith(_SEATS) and ".calls." in file}
 
 
-def _number(variables: dict[str, str], names: tuple[str, ...]) -> int | None:
-    """The first of these variables that is a number."""
-    return next((int(variables[name]) for name in names if variables.get(name, "").isdigit()), None)
-
-
-def _variables(number: int) -> dict[str, str]:
+def variables(number: int) -> dict[str, str]:
+    """The environment with which that process was started; empty where it may not be read."""
     try:
         entries = Path(f"/proc/{number}/environ").read_bytes().decode(errors="replace").split("\0")
     except OSError:
