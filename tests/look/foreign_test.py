@@ -169,7 +169,7 @@ def test_pytest_with_xdist_and_a_stuck_barrier(running, tmp_path, look_until):
     (tmp_path / "stuck_test.py").write_text(STUCK)
     job = running(tmp_path, sys.executable, "-m", "pytest", "-n", 2, "stuck_test.py", until="")
     table = look_until(lambda table: table.failed and len(names(table, "waits")) == 2, job.pid)
-    assert names(table, "missing", "guess") == ["late() (stuck_test.py:3)"], table.notes
+    assert names(table, "missing", "guess") == ["sleep() under late (stuck_test.py:3)"], table.notes
     assert job.pid not in {row.process for row in table.rows if row.part}
 
 

@@ -73,7 +73,7 @@ def test_the_member_of_pythons_that_does_not_come_is_named(started, look_until, 
     table = look_until(lambda table: table.failed and len(names(table, "waits")) == 2, job.pid)
     assert re.match(PYTHON[kind], table.notes[0]), table.notes
     if has_py_spy() and kind != "Group":
-        assert names(table, "missing") == ["late() (own_barrier.py:16)"]
+        assert names(table, "missing") == ["sleep() under late (own_barrier.py:16)"]
 
 
 def test_a_stripped_program_is_seen_as_well(own, started, look_until):

@@ -122,7 +122,7 @@ def test_the_late_thread_of_pythons_barrier_is_a_guess_from_its_frames(started, 
     job = started(sys.executable, SOURCES / "barrier.py")
     table = look_until(after(3), job.pid)
     said = r"threading\.Barrier at 0x\w+: 3 of 4 have arrived; not there: thread \d+ "
-    why = r"\(asleep, late\(\) \(barrier\.py:\d+\)\); a guess: they began where those who wait did"
+    why = r"\(asleep, sleep\(\) under late \(barrier\.py:\d+\)\); a guess: they began where those who wait did"
     assert re.match(said + why, table.notes[0])
     assert len(names(table, "waits")) == 3
 

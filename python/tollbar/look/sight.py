@@ -40,11 +40,12 @@ class Frame:
     source: str
     at: int
     mark: int
+    of_library: bool = False  #: of Python's, or called by Python
 
     @property
     def ours(self) -> bool:
         """Whether it is the program's, and not of a library that every program has."""
-        known = self.symbol in _OUTERMOST or _SYSTEM.match(self.module) or _STD.match(self.symbol)
+        known = self.of_library or self.symbol in _OUTERMOST or _SYSTEM.match(self.module) or _STD.match(self.symbol)
         return not known
 
     def __str__(self) -> str:
