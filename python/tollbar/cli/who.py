@@ -14,11 +14,13 @@ from tollbar import _native
 from tollbar.cli import arguments
 from tollbar.cli.errors import Ended, NotPermitted, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.look import answers, conclusions, hangs, helper, processes, pythons, ranks, sight
+from tollbar.look import answers, conclusions, hangs, helper, jobs, members, processes, pythons, ranks, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
 thread that runs is stopped for some microseconds; ranks under `tollbar run --timeout` tell their calls besides.
+A job without an MPI, by RANK and WORLD_SIZE, Slurm's variables or multiprocessing, is compared by its stacks, those of
+Python where py-spy is installed.
 Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: nobody is missing, as far as all that
 waits is understood; 1: somebody is missing; 2: there is no such process; 3: it cannot be looked at, or cannot be told:
 the last line says why. Of more than eight threads, those that do the same are one line, with the least time that one
@@ -33,7 +35,7 @@ class Seen:
     """A thread, or a member of a group of tollbar's that is not among those looked at."""
 
     process: int | None = column("whose thread it is")
-    rank: int | None = column("in its MPI job, or its group of tollbar")
+    rank: int | None = column("in its job, or its group of tollbar")
     thread: int | None = column("the kernel's number")
     name: str | None = column("of the thread")
     state: str = column("asleep, runs, stopped or unknown; of a group's member: running, left, dead, never joined")
@@ -111,7 +113,9 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
     wanted = [number for word in words for number in meant(word, there)] if words else processes.of_user(there)
     rank_of = processes.ranks(wanted, there)
     below = [process for number in wanted for process in processes.below(number, there) if process != os.getpid()]
-    numbers = list(dict.fromkeys(rank_of if rank_of else [*wanted, *below]))
+    ranked = {} if rank_of else members.ranked([*wanted, *below], there)
+    started = [process for number in ranked for process in processes.below(number, there)]
+    numbers = list(dict.fromkeys(rank_of if rank_of else [*wanted, *below, *ranked, *started]))
     refused = [why for number in numbers if (why := processes.refusal(number))]
     forbidden = bool(refused) and len(refused) == len(numbers)
     try:
@@ -122,7 +126,7 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
     if answer is None:
         if calls is None:
             raise NotPermitted(refused[0])
-        return _table(sight.Sight((), ()), rank_of, calls, refused[:1], everything=not words)
+        return _table(sight.Sight((), ()), rank_of, jobs.Job((), True), calls, refused[:1], everything=not words)
     seen, rank_of = answer
     if words and not seen.threads and (numbers or by_frames):
         raise Ended("the program has ended meanwhile")
@@ -132,7 +136,10 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
             f"none of the ranks that {one.name} (process {one.number}) has started is here: look on its job's hosts"
             for one in processes.launchers(wanted, there)
         ]
-    return _table(seen, rank_of, calls or [], reasons, everything=not words)
+    threads, missed = pythons.named(seen.threads)
+    seen = dataclasses.replace(seen, threads=tuple(threads))
+    job = members.of_job(rank_of or ranked, threads, there)
+    return _table(seen, rank_of, job, calls or [], reasons, missed, everything=not words)
 
 
 def _calls(ranks: Iterable[int]) -> list[str] | None:
@@ -157,15 +164,15 @@ def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:
 def _table(
     seen: sight.Sight,
     rank_of: dict[int, tuple[int, int | None]],
+    of_stacks: jobs.Job,
     calls: Sequence[str],
     refused: Sequence[str],
-    everything: bool,
+    missed: Sequence[str] = (),
+    everything: bool = False,
 ) -> Table:
     parts: dict[int, _Part] = {}
     notes: list[str] = []
     failed = False
-    threads, missed = pythons.named(seen.threads)
-    seen = dataclasses.replace(seen, threads=tuple(threads))
     for one in conclusions.conclude(seen.threads):
         failed = True
         notes.append(one.sentence)
@@ -185,9 +192,14 @@ def _table(
             thread = rank.inside.thread if rank.inside else rank.process
             part = _Part("missing" if rank in meeting.odd else "waits", meeting.call, meeting.sentence)
             parts[thread] = part if rank in meeting.odd else parts.get(thread, part)
-    names = {rank.process: f"rank {rank.rank}" for rank in job}
+    finding = None if failed or any(map(conclusions.of_group, seen.groups)) else _by_stacks(of_stacks, job)
+    if finding and finding.names_somebody:
+        failed = True
+        notes.append(finding.sentence)
+        parts |= _parts_of(finding)
+    names = {one.process: f"rank {one.number}" for one in of_stacks.members if of_stacks.is_ranked}
     still = conclusions.stopped(seen.threads)
-    if still:
+    if still and not (finding and finding.names_somebody):
         failed = True
         said = conclusions.of_stopped(still, names, len({thread.process for thread in seen.threads}))
         notes.append(said)
@@ -211,11 +223,14 @@ def _table(
                         parts[member.thread] = _Part(role, _named(group), sentence)
                     else:
                         rest.append(_member(group, member, role, sentence))
+    own_rank |= {one.process: one.number for one in of_stacks.members if of_stacks.is_ranked}
     rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts, own_rank))
     rows += [_unseen(rank, parts[rank.process]) for rank in job if not rank.threads and rank.process in parts]
     rows += rest
     of_lock = {thread.thread for thread in seen.threads if missed and pythons.waits_for_lock(thread)}
-    reasons = [] if failed else _reasons(seen, job, {*parts, *of_lock}, [*missed, *refused])
+    of_job = {thread.thread for thread in seen.threads if finding and _is_of(thread, of_stacks)}
+    unknown = [*missed, *refused, *([finding.sentence] if finding else [])]
+    reasons = [] if failed else _reasons(seen, job, {*parts, *of_lock, *of_job}, unknown)
     if not notes and not reasons:
         nobody_here = "there is no MPI rank and no group of tollbar's here"
         notes.append("nobody is found missing" if rows or job else nobody_here)
@@ -248,6 +263,26 @@ def _counted(numbers: Iterable[int | None], what: str) -> str:
     """The number of each where they are one, else how many there are."""
     different = {number for number in numbers if number is not None}
     return f"{len(different)} {what}" if len(different) > 1 else "".join(map(str, different))
+
+
+def _by_stacks(of_stacks: jobs.Job, job: Sequence[ranks.Rank]) -> jobs.Finding | None:
+    """The finding about a job by its members' stacks. Ranks that have an MPI in their memory wait by it, unless they
+    are seen in a collective call of something else."""
+    if job and (any(rank.call for rank in job) or not any(one.is_together for one in of_stacks.members)):
+        return None
+    return jobs.conclude(of_stacks)
+
+
+def _parts_of(finding: jobs.Finding) -> dict[int, _Part]:
+    """The parts that the main threads of a job's members play."""
+    missing = _Part("guess" if finding.is_guess else "missing", "", finding.sentence)
+    waits = _Part("waits", "", finding.sentence)
+    return {one.process: waits for one in finding.waiting} | {one.process: missing for one in finding.odd}
+
+
+def _is_of(thread: sight.Thread, of_stacks: jobs.Job) -> bool:
+    """Whether what a thread waits for is what its job waits for, as far as the job's finding goes."""
+    return thread.process in {one.process for one in of_stacks.members}
 
 
 def _reasons(
@@ -290,7 +325,8 @@ def _rows(
             continue  # an MPI's own threads
         asleep = thread.now.asleep_ms
         yield Seen(
-            thread.process, rank.rank if rank else own_rank.get(thread.thread), thread.thread, thread.name,
+            thread.process, rank.rank if rank else own_rank.get(thread.thread, own_rank.get(thread.process)),
+            thread.thread, thread.name,
             thread.state, part.part if part else None, thread.doing,
             None if asleep is None else asleep / 1e3, part.barrier or None if part else None,
             part.sentence if part else None, thread.now.held_us, " < ".join(map(str, thread.frames)),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollbar.look import conclusions, gathered, processes, ranks, sight
+from tollbar.look import conclusions, gathered, jobs, members, processes, pythons, ranks, sight
 
 _WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
 #: That of a collective call is the same wherever it was called; a place may have colons itself.
@@ -147,10 +147,11 @@ class Looks:
 
     by_launcher: bool  #: of MPI, on which other hosts' ranks may depend
     _last: Mapping[str, Any] | None = None
+    _found: tuple[tuple[object, ...], str] | None = None  #: by the stacks of a job's ranks: its key and its sentence
 
     def forget(self) -> None:
         """The next look is the first."""
-        self._last = None
+        self._last = self._found = None
 
     def add(
         self,
@@ -168,7 +169,22 @@ class Looks:
         of_ranks = self.by_launcher or rank_of
         held = _start(ranks.of_threads(rank_of, seen.threads)) if of_ranks else unmoved(seen.threads, everything)
         self._last = look
-        return held or _groups(seen)
+        return held or _groups(seen) or ([] if rank_of else self._by_stacks(seen, everything))
+
+    def _by_stacks(self, seen: sight.Sight, everything: dict[int, processes.Process]) -> list[str]:
+        """The sentence about a rank for which at least half of a job without an MPI has waited from one look to the
+        other, asleep all the time. It is the one of the first such look, as the rank itself may move. Processes without
+        ranks may wait for work."""
+        rank_of = members.ranked({thread.process for thread in seen.threads}, everything)
+        threads, _ = pythons.named(seen.threads) if rank_of else ([], [])
+        finding = jobs.conclude(members.of_job(rank_of, threads, everything)) if rank_of else None
+        lasting = finding and finding.names_somebody and all(one.state == jobs.WAITS for one in finding.waiting)
+        if not finding or not lasting or not finding.is_most:
+            self._found = None
+            return []
+        if self._found is None or self._found[0] != finding.key:
+            self._found = finding.key, finding.sentence
+        return [self._found[1]]
 
 
 def _groups(seen: sight.Sight) -> list[str]:
