@@ -203,7 +203,7 @@ def _listed(job: Job, numbers: Sequence[int], of: str) -> str:
 
 def _named(job: Job, numbers: Sequence[int]) -> str:
     one, many = ("rank", "ranks") if job.is_ranked else ("process", "processes")
-    if len(numbers) > _MOST_LISTED:
+    if not job.is_ranked and len(numbers) > _MOST_LISTED:
         return f"{len(numbers)} {many}"
     return f"{one if len(numbers) == 1 else many} {_native.listed(sorted(numbers))}"
 

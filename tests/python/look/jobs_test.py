@@ -75,6 +75,11 @@ def test_a_rank_without_a_process_is_gone_where_the_job_is_of_one_host():
     assert found.sentence.endswith("; rank 3 is not on this host, or has ended; none is seen that they wait for")
 
 
+def test_of_many_ranks_all_are_told():
+    found = jobs.conclude(job(*[(jobs.WAITS, "recv")] * 11, (jobs.RUNS, "load")))
+    assert found.sentence.startswith("ranks 0-10 of 12 are in recv() under recv; rank 11 is in "), found.sentence
+
+
 def test_a_job_that_runs_waits_for_nobody():
     assert jobs.conclude(job(*[(jobs.RUNS, "load")] * 3, (jobs.MOVES, "recv"))) is None
     assert jobs.conclude(job((jobs.WAITS, "recv"))) is None
