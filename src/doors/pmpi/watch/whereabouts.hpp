@@ -18,8 +18,8 @@ inline std::string text_of_number(const Rank* rank) { return std::to_string(rank
 
 /// "3 and 5", "0-16 and 18-1023".
 inline std::string numbers(const Ranks& ranks) {
-    std::vector<int> of_each;
-    for (const Rank* rank : ranks) of_each.push_back(rank->row.rank);
+    std::vector<tollbar::Rank> of_each;
+    for (const Rank* rank : ranks) of_each.push_back(static_cast<tollbar::Rank>(rank->row.rank));
     return listed(of_each);
 }
 
