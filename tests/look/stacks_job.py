@@ -30,7 +30,8 @@ def load_batch() -> None:
     elif HOW == "all":
         own, _other = socket.socketpair()
         own.recv(1)
-    while HOW == "looping":
+    loops = HOW == "looping"
+    while loops:  # by nothing of the C library, in which a look would find it now and then
         pass
 
 

@@ -95,7 +95,8 @@ def load_batch(how):
         time.sleep(1000)
     elif how == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
-    while how == "looping":
+    loops = how == "looping"
+    while loops:
         pass
 
 dist.init_process_group("gloo")
