@@ -29,6 +29,7 @@ import pytest
 from looking import BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, names
 from mpi_jobs import clean_environment
 from needs import left_out
+from random_truth import numbers
 from tollbar.machine import mpi_hosts, mpis
 
 LIMIT_S = 180
@@ -92,13 +93,13 @@ class Said:
                 found[far[1]] = {int(far[2])}
             if far := re.match(r"\d+ of \d+ wait in \w+ number \d+ of (.+?); missing: (.*)", each):
                 without_places = re.sub(r" \((?:[^()]|\([^()]*\))*\)", "", far[2])
-                listed = re.findall(r"(?:^|, | and )(\d+)(?=, | and |$)", without_places.partition(";")[0])
-                found[far[1]] = {int(number) for number in listed}
+                listed = re.findall(r"(?:^|, | and )(\d+(?:-\d+)?)(?=, | and |$)", without_places.partition(";")[0])
+                found[far[1]] = {number for each in listed for number in numbers(each)}
             about = re.match(r"(.+?) \(\d+ ranks\), .*?waited [\d.]+ s: (.*)", each)
             clauses = re.split(r"; |, (?=rank)", about[2].removeprefix("a cycle: ")) if about else []
-            ranks = (re.match(r"(?:nothing heard from )?ranks? ([\d, and]+)", clause) for clause in clauses)
+            ranks = (re.match(r"(?:nothing heard from )?ranks? ([\d, and-]+)", clause) for clause in clauses)
             if about:
-                found[about[1]] = {int(number) for rank in ranks if rank for number in re.findall(r"\d+", rank[1])}
+                found[about[1]] = {number for rank in ranks if rank for number in numbers(rank[1])}
         return found
 
 
@@ -233,8 +234,8 @@ def test_the_reports_of_several_hosts_name_one_rank(compiled, tmp_path, hosts, m
 
 def named_in(text: str) -> set[int]:
     """The ranks that a line of the watch says have not come."""
-    found = re.findall(r"ranks? ([\d, and]+?)(?: \(host [^)]*\))? ha(?:s|ve) not come", text)
-    return {int(number) for each in found for number in re.findall(r"\d+", each)}
+    found = re.findall(r"ranks? ([\d, and-]+?)(?: \(host [^)]*\))? ha(?:s|ve) not come", text)
+    return {number for each in found for number in numbers(each)}
 
 
 #: Runs that are merely slow, through each MPI: moments in which ranks of a job are late. A job lives through many.
@@ -332,8 +333,8 @@ class Slow:
         # are stopped.
         if not (told := re.match(r"tollbar: MPI_Wait at .*?: rank (\d+) on \S+ has waited \S+ s: (.*)", line)):
             return "another line"
-        clauses = re.findall(r"(?:^|; )ranks? ([\d, and]+?) (?:\([^)]*\) is|are) ", told[2])
-        named = {int(number) for ranks in clauses for number in re.findall(r"\d+", ranks)}
+        clauses = re.findall(r"(?:^|; )ranks? ([\d, and-]+?) (?:\([^)]*\) is|are) ", told[2])
+        named = {number for ranks in clauses for number in numbers(ranks)}
         stopped = {
             rank for each in self.moments for rank in each.ranks
             if each.way == "stopped" and each.begin <= said_at <= each.end + SLOW_TIMEOUT_S

@@ -297,7 +297,9 @@ def polls(step: Step) -> bool:
 
 
 def numbers(text: str) -> set[int]:
-    return {int(number) for number in re.findall(r"\d+", text)}
+    """The numbers in "0-2, 5 and 7"."""
+    ranges = re.findall(r"(\d+)(?:-(\d+))?", text)
+    return {number for first, last in ranges for number in range(int(first), int(last or first) + 1)}
 
 
 def lines_of(text: str) -> Sequence[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import tollbar
+from random_truth import numbers
 from tollbar.machine import paths
 from tollbar_lab.models import cluster
 
@@ -97,8 +98,8 @@ def test_512_ranks_take_the_time_of_their_price(folder):
 
 def named(text: str) -> set[int]:
     """The ranks in "nothing heard from rank 3 (host ...); nothing heard from rank 5 (...)"."""
-    listed = re.findall(r"nothing heard from rank ([\d, and]+)", text)
-    return {int(rank) for ranks in listed for rank in re.findall(r"\d+", ranks)}
+    listed = re.findall(r"nothing heard from rank ([\d, and-]+)", text)
+    return {rank for ranks in listed for rank in numbers(ranks)}
 
 
 @pytest.mark.parametrize(
