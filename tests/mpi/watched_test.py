@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import signal
@@ -15,7 +14,7 @@ from code_places import PLACE, line_of
 from mpi_jobs import open_door, through
 from needs import left_out
 from tollbar.machine import doors, paths
-from watching import HOST, MISSING, ODD, RANKS, end_well, first_report, library, opened, reports, seats
+from watching import HOST, MISSING, ODD, RANKS, REPORT, end_well, first_report, library, opened, reports, seats
 
 
 @pytest.fixture
@@ -238,8 +237,9 @@ def test_threads_of_a_rank_are_seen_each_by_itself(watch, door):
 def test_a_node_says_it_once_and_again_every_time_out(watch, door):
     job = watch(door, "allreduce")
     job.await_that(lambda: len(reports(job)) >= 3, "the third report")
-    waited = [float(one["waited"]) for one in reports(job)]
-    assert all(round(later - earlier, 1) >= 0.9 for earlier, later in itertools.pairwise(waited)), waited
+    # When they come, and not what they say: of the host's watchers one may have seen the wait for less long.
+    first, _, third, *_ = (at for at, line in zip(job.times, job.lines, strict=False) if REPORT.search(line))
+    assert third - first >= 1.5
     end_well(job)
 
 

@@ -137,6 +137,7 @@ class Job:
     page: mmap.mmap
     page_file: Path
     lines: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)  #: when each of these came
 
     def __post_init__(self):
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -144,6 +145,7 @@ class Job:
 
     def _read(self) -> None:
         for line in self.process.stdout:
+            self.times.append(time.monotonic())
             self.lines.append(line)
 
     def said(self) -> str:
