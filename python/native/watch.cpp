@@ -1,32 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads how far the ranks of a job are that `tollbar run --timeout` watches.
+// Reads how far the ranks of a job are that `tollbar run --timeout` watches, and concludes who is missing.
 #include "ending.hpp"
 #include "parts.hpp"
 
 #include "base/report.hpp"
+#include "doors/pmpi/watch/meeting.hpp"
+#include "doors/pmpi/watch/rows.hpp"
 #include "doors/pmpi/watch/watch.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <new>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using namespace tollbar::detail::watch;
+
+namespace {
+
+/// Names of communicators are the program's own, and cut off anywhere.
+nb::str shown(const std::string& text) {
+    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+std::vector<Line> conclude_of(const std::vector<std::tuple<Rows*, double, bool>>& hosts) {
+    Ranks all;
+    for (const auto& [rows, age_s, is_news] : hosts) {
+        rows->host.age_s = age_s;
+        rows->host.is_news = is_news;
+        for (const Rank& rank : rows->ranks) all.push_back(&rank);
+    }
+    const auto order = [](const Rank* rank) { return std::tuple(rank->row.rank, rank->host->age_s); };
+    const auto are_one = [](const Rank* one, const Rank* other) { return one->row.rank == other->row.rank; };
+    std::ranges::stable_sort(all, {}, order);
+    all.erase(std::unique(all.begin(), all.end(), are_one), all.end());  // keeps what is known newest
+    return conclude_of_hosts(all);
+}
+
+}  // namespace
 
 void bind_watch(nb::module_& m) {
     m.def(
         "listed", [](const std::vector<std::uint32_t>& ranks) { return tollbar::detail::listed(ranks); }, "ranks"_a,
         "Ranks, which ascend, in words: \"3\", \"3 and 5\"; of more than eight, three and more that follow each other\n"
         "are together: \"0-16 and 18-40\".");
-    m.def(
-        "waits_in", &tollbar::detail::watch::waits_in, "path"_a, "apart_s"_a, nb::call_guard<python::LockGivenUp>(),
-        "The sentences about ranks that have waited between two looks, `apart_s` seconds apart, at the file in which\n"
-        "they keep account of their calls: `path` is /proc/PID/fd/N of one of them. Raises RuntimeError where it is\n"
-        "no such file of this user's.");
-    m.def("remove_left_overs", &tollbar::detail::watch::remove_left_overs,
+    nb::class_<Line>(m, "Missing", "Who is missing in a call of an MPI, in a sentence.")
+        .def_prop_ro(
+            "text", [](const Line& line) { return shown(line.text); }, "The sentence.")
+        .def_prop_ro(
+            "about", [](const Line& line) { return shown(line.about); }, "Its head: the communicator and the call.")
+        .def_ro("wait", &Line::wait, "The same in all sentences about one wait, and in no other.")
+        .def_ro("named", &Line::named, "The ranks of which it tells something, besides the one that waits.")
+        .def_ro("waited_s", &Line::waited_s, "For how many seconds that one has waited.");
+    nb::class_<Rows>(m, "Rows", "The ranks of a host, as its watcher tells them.")
+        .def(
+            "__init__",
+            [](Rows* self, const std::string& text) {
+                auto* const rows = new (self) Rows();
+                if (read_rows(text, *rows)) return;
+                rows->~Rows();
+                throw nb::value_error("no rows of a host");
+            },
+            "text"_a, "Raises ValueError where the text is none.")
+        .def_prop_ro(
+            "ranks", [](const Rows& rows) { return rows.ranks.size(); }, "How many.")
+        .def_prop_ro(
+            "is_whole_job", [](const Rows& rows) { return is_whole_job(all_of(rows.ranks)); },
+            "Whether no rank of the job is elsewhere.");
+    m.attr("ROWS_VERSION") = rows_version;
+    m.attr("MOST_BYTES_OF_ROWS") = most_bytes_of_rows;
+    m.def("conclude", &conclude_of, "hosts"_a,
+          "Who is missing, from the rows of all hosts, their age in seconds, and whether they are news: a sentence\n"
+          "about each call in which a rank has waited for the time-out of its host, where one of these is news.");
+    m.def("waits_in", &waits_in, "path"_a, "apart_s"_a, nb::call_guard<python::LockGivenUp>(),
+          "Who is missing for ranks that have waited between two looks, `apart_s` seconds apart, at the file in which\n"
+          "they keep account of their calls: `path` is /proc/PID/fd/N of one of them. Raises RuntimeError where it is\n"
+          "no such file of this user's.");
+    m.def("remove_left_overs", &remove_left_overs,
           "Removes the files of accounts of this user's jobs that were killed in MPI_Init, and of which none is left.");
 }

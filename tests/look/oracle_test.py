@@ -89,12 +89,6 @@ class Said:
         """The ranks that each sentence about a communicator calls missing."""
         found = {}
         for each in self.hangs:
-            if far := re.match(r"\d+ of \d+ wait in \w+ number \d+ of ([^;]+); rank (\d+) \(.*?\) called ", each):
-                found[far[1]] = {int(far[2])}
-            if far := re.match(r"\d+ of \d+ wait in \w+ number \d+ of (.+?); missing: (.*)", each):
-                without_places = re.sub(r" \((?:[^()]|\([^()]*\))*\)", "", far[2])
-                listed = re.findall(r"(?:^|, | and )(\d+(?:-\d+)?)(?=, | and |$)", without_places.partition(";")[0])
-                found[far[1]] = {number for each in listed for number in numbers(each)}
             about = re.match(r"(.+?) \(\d+ ranks\), .*?waited [\d.]+ s: (.*)", each)
             clauses = re.split(r"; |, (?=rank)", about[2].removeprefix("a cycle: ")) if about else []
             ranks = (re.match(r"(?:nothing heard from )?ranks? ([\d, and-]+)", clause) for clause in clauses)
@@ -217,7 +211,12 @@ def test_the_thread_that_does_not_come_is_named(compiled, started, look_until, k
     assert re.fullmatch(r"pause\(\) under late|late\(\) \(barrier\.py:\d+\)", missing), table.notes
 
 
-FAR = spread(["sleep", "stopped", "loop", "collective", "receive", "call"], (2, 3, 4), ("first", "last"))
+#: Over UCX MPICH aborts the ranks whose peer has gone, so that nobody hangs.
+FAR = [
+    case
+    for case in spread([kind for kind in KINDS if kind != "init"], (2, 3, 4), ("first", "last"))
+    if case[0] != "mpich" or case[1] not in ("dead", "exited")
+]
 
 
 @pytest.mark.deep
@@ -227,7 +226,8 @@ def test_the_reports_of_several_hosts_name_one_rank(compiled, tmp_path, hosts, m
     launcher = mpis.of_launcher(shutil.which(LAUNCHERS[mpi][0]))
     ranks = 2 * hosts.count
     number = 0 if astray == "first" else ranks - 1
-    launch = [LAUNCHERS[mpi][0], *hosts.options(launcher, 2), "-n", str(ranks)]
+    before = UNNOTICED if kind in ("dead", "exited") else ()
+    launch = [LAUNCHERS[mpi][0], *hosts.options(launcher, 2), "-n", str(ranks), *before]
     said = watched(tmp_path, launch, [program, kind, number], UCX_NET_DEVICES="eth0")
     check(said, kind, number, ranks)
 

@@ -35,10 +35,9 @@ _NEIGHBOURS = re.compile(r"cannot tell which of them are neighbours.*")
 _NEEDS = re.compile(r"cannot tell which of them it needs")
 _STARTED = re.compile(r"cannot tell whether " + _RANKS + "started it")
 _UNKNOWN = re.compile(r"\d+ of its ranks ha(?:s|ve) freed it, or not seen it made: cannot tell which")
-_NOT_YET = re.compile(r"\d+ of its ranks (?:is|are) not watched on this host, or in MPI_Init still")
-_SILENT = re.compile(
-    r"run: \d+ of \d+ wait in MPI_(?P<call>\w+) number (?P<number>\d+) of MPI_COMM_WORLD; "
-    r"missing: \d+ on hosts that say nothing, or in MPI_Init still"
+_NOT_YET = re.compile(
+    r"\d+ of its ranks (?:is not watched on this host|are not watched on this host|is on a host that says nothing|"
+    r"are on hosts that say nothing), or in MPI_Init still"
 )
 _PLACED = re.compile(r"(?:a cycle: |\d+ ranks wait for it: )?" + _RANKS + r"(?:is|are) (?P<place>.*)")
 _SEEN = re.compile(r"(?P<clauses>rank \d+ (?:is in|has no) .*); \d+ of \d+ are in MPI_(?P<call>\w+)")
@@ -69,8 +68,6 @@ class Judge:
                 return self._of_look(match)
             if match := _STILL.search(text):
                 return self._of_stopped(match["clauses"])
-            if _SILENT.search(text):
-                return self._of_late_ranks(self.comms["MPI_COMM_WORLD"], text)
         except KeyError as error:
             return f"no communicator {error}"
         return "another line"

@@ -103,6 +103,11 @@ class _Job:
         """Waits for a signal so long, passes on what was sent to us alone; whether the command goes on."""
         return self._child.wait(seconds)
 
+    def say(self, missing: Sequence[_native.Missing]) -> None:
+        """Says who is missing where its lines go."""
+        if isinstance(self.lines, _CopiedLines):
+            self.lines.say(missing)
+
     def members(self) -> list[int]:
         return processes.below(os.getpid(), processes.everything())
 
@@ -205,14 +210,7 @@ class _CopiedLines:
         if report and report.facts == gathered.ACCOUNT:
             self._account.append(report.text)
             return
-        if report and shown == 0:
-            before, _, _ = line.rpartition(b"tollbar: ")
-            line = before + f"tollbar: {report.text}\n".encode() if report.shown else b""
-        if report and report.shown and self._reports:
-            with contextlib.suppress(OSError), self._reports.open("ab") as file:
-                file.write(f"tollbar: {report.text}\n".encode())
-        else:
-            _write(line[shown:])
+        _write(b"" if report and shown == 0 else line[shown:])
         if not self._secret and b"tollbar: " in line:
             report = gathered.Line(line.decode(errors="replace").partition("tollbar: ")[2].strip(), "")
         if report and len(self._lines) < _MOST_LINES:
@@ -222,6 +220,16 @@ class _CopiedLines:
         taken = self._lines[:]
         del self._lines[: len(taken)]
         return taken
+
+    def say(self, missing: Sequence[_native.Missing]) -> None:
+        """On stderr, or to a file of reports."""
+        texts = [one.text for one in missing]
+        lines = "".join(f"tollbar: {text}\n" for text in texts).encode()
+        if self._reports is None:
+            _write(lines)
+        elif lines:
+            with contextlib.suppress(OSError), self._reports.open("ab") as file:
+                file.write(lines)
 
     def close(self) -> None:
         self._copying.join(1.0)  # what the command has left behind may keep the pipe open
@@ -280,12 +288,10 @@ class _Watch:
 
     def until_the_end(self) -> int:
         next_look = self._timeout_s
-        pause_s = min(_TICK_S, self._timeout_s / 10) if self._wanted else min(0.5, self._timeout_s / 5 or 0.5)
+        pause_s = min(_TICK_S, self._timeout_s / 10) if self._wanted else min(0.2, self._timeout_s / 10 or 0.2)
         while self._job.wait(pause_s):
             self._tick()
             waits = self._reported()
-            for sentence in self._hosts.sentences(self._clock):
-                _say(sentence)
             if not self._wanted:
                 continue
             if self._looks and not waits and self._clock >= next_look:
@@ -294,6 +300,7 @@ class _Watch:
             if self._judge(waits - self._known):
                 return HUNG
         self._job.lines.close()
+        self._reported(is_over=True)
         return HUNG if self._known and self._job.code else self._job.code or 0
 
     def _tick(self) -> None:
@@ -301,12 +308,17 @@ class _Watch:
         self._clock += min(now - self._ticked, _LONGEST_TICK_S)
         self._ticked = now
 
-    def _reported(self) -> set[str]:
+    def _reported(self, is_over: bool = False) -> set[str]:
         """The waits that are reported again."""
         again = set()
         for line in self._job.lines.new():
-            self._hosts.add(line, self._clock)
-            again.add(self._reports.add(line, self._clock))
+            if not self._job.is_of_ranks:
+                again.add(self._reports.add(line.text, self._clock))
+            elif refused := self._hosts.add(line, self._clock):
+                _say(refused)
+        missing = self._hosts.missing(self._clock, is_over)
+        self._job.say(missing)
+        again |= {self._reports.add(one, self._clock) for one in missing}
         return {key for key in again if key} - self._reports.over
 
     def _judge(self, waits: set[str]) -> bool:
@@ -321,7 +333,7 @@ class _Watch:
             known = list(dict.fromkeys([*self._suspected, *self._reports.since(newest)]))
             self._known.update(known)
             seen = [one for _, said in self._suspected.values() for one in said]
-            return self._act(list(dict.fromkeys([*self._reports.sentences(known, self._hosts), *seen])))
+            return self._act(list(dict.fromkeys([*self._reports.sentences(known), *seen])))
         looked_at = {
             wait: said
             for wait in waits
@@ -330,7 +342,7 @@ class _Watch:
         }
         # One look for all the others: a look for each would outlast the suspicion of the first.
         if others := sorted(waits - looked_at.keys()):
-            said = _seen(self._job.members(), self._reports.sentences(others, self._hosts))
+            said = _seen(self._job.members(), self._reports.sentences(others))
             self._reported()  # what was reported meanwhile may be over
             self._tick()
             looked_at |= dict.fromkeys(others, said)

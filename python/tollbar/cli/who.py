@@ -142,14 +142,14 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
     return _table(seen, rank_of, job, calls or [], reasons, missed, everything=not words)
 
 
-def _calls(ranks: Iterable[int]) -> list[str] | None:
-    """The sentences about ranks that wait in calls of an MPI, as they say themselves; None: they are not watched."""
+def _calls(ranks: Iterable[int]) -> list[_native.Missing] | None:
+    """The conclusions about ranks that wait in calls of an MPI, as they say themselves; None: they are not watched."""
     files = processes.seats(ranks)
     try:
         lines = [line for file in files for line in _native.waits_in(file, _APART_S)]
     except RuntimeError:  # of another version, or of another user
         return None
-    return [line for line in lines if hangs.named(line)] if files else None
+    return [line for line in lines if line.named] if files else None
 
 
 def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:
@@ -165,7 +165,7 @@ def _table(
     seen: sight.Sight,
     rank_of: dict[int, tuple[int, int | None]],
     of_stacks: jobs.Job,
-    calls: Sequence[str],
+    calls: Sequence[_native.Missing],
     refused: Sequence[str],
     missed: Sequence[str] = (),
     everything: bool = False,

@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollbar.look import conclusions, gathered, jobs, members, processes, pythons, ranks, sight
+from tollbar import _native
+from tollbar.look import conclusions, jobs, members, processes, pythons, ranks, sight
 
 _WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
 #: That of a collective call is the same wherever it was called; a place may have colons itself.
@@ -18,8 +19,6 @@ _BARRIER = re.compile(
 )
 _RANKS = r"ranks? (?P<ranks>\d+(?:-\d+)?(?:(?:, | and )\d+(?:-\d+)?\b(?! more))*)"
 _CLAUSE = re.compile(rf"(?:nothing heard from )?{_RANKS}")
-#: Behind "gone on is": they have left the call, and others may wait for them in it.
-_STANDS_STILL = re.compile(rf"{_RANKS} \((?:dead|stopped)\b")
 #: A report has come again when that much of a time-out has passed since it came first: after the whole job
 #: was stopped, reports follow each other at once.
 _AGAIN = 0.5
@@ -30,41 +29,41 @@ class _Wait:
     barrier: str
     text: str  #: of the newest report
     waited_s: float
-    since: float
-    newest: float
-    call: tuple[str, str, int]  #: that the line has
-    known: str  #: by this, where its lines have it
+    call: tuple[str, int] | None = None  #: communicator and number, of a collective call of an MPI
+    is_known: bool = False  #: it is the same wait, whoever has seen it for how long
+    since: float = 0.0
+    newest: float = 0.0
 
 
 @dataclass
 class Reports:
-    """The report lines of a job."""
+    """The reports of a job."""
 
     timeout_s: float
-    over: set[str] = field(default_factory=set)  #: waits of a host whose ranks have reported a later call since
+    over: set[str] = field(default_factory=set)  #: waits of ranks that have reported a later call since
     _waits: dict[str, _Wait] = field(default_factory=dict)
 
-    def add(self, line: gathered.Line, clock: float) -> str | None:
-        """Takes a line; gives what stands for its wait when that was reported a time-out ago as well, with
+    def add(self, report: str | _native.Missing, clock: float) -> str | None:
+        """Takes a report; gives what stands for its wait when that was reported a time-out ago as well, with
         the same waiter and the same missing, and no other wait has begun at that barrier meanwhile."""
-        waited = _WAITED.search(line.text) if line.shown else None
-        if not waited:
+        if (wait := _told(report) if isinstance(report, str) else _concluded(report)) is None:
             return None
-        barrier, key = _told(line.text, waited)
-        seconds = float(waited[1])
-        comm, host, number = line.call
+        key, new = wait
+        new.since = new.newest = clock
+        call = new.call
         for old, other in list(self._waits.items()):
-            if (comm, host) == other.call[:2] and number > other.call[2]:
+            if call and other.call and call[0] == other.call[0] and call[1] > other.call[1]:
                 del self._waits[old]
                 self.over.add(old)
         self.over.discard(key)
-        wait = self._waits.get(key)
+        known = self._waits.get(key)
         # A wait that has lasted less long began anew; but of one that is known another rank may have seen less.
-        if wait is None or not (line.wait == wait.known if line.wait else seconds > wait.waited_s):
-            self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.call, line.wait)
+        if known is None or not (new.is_known or new.waited_s > known.waited_s):
+            self._waits[key] = new
             return None
-        wait.text, wait.waited_s, wait.newest = line.text, seconds, clock
-        begun = [other.since for other in self._waits.values() if other.barrier == barrier]
+        new.since = known.since
+        self._waits[key] = new
+        begun = [other.since for other in self._waits.values() if other.barrier == new.barrier]
         return key if all(clock - since >= _AGAIN * self.timeout_s for since in begun) else None
 
     def are_of_one(self, key: str, other: str) -> bool:
@@ -76,18 +75,32 @@ class Reports:
         """The keys of the waits that were reported then or later."""
         return [key for key, wait in self._waits.items() if wait.newest >= clock]
 
-    def sentences(self, keys: Collection[str], hosts: gathered.Hosts) -> list[str]:
-        """The sentences that say together what the lines about these waits say, one a barrier; a wait that no line is
+    def sentences(self, keys: Collection[str]) -> list[str]:
+        """The sentences that say together what the reports of these waits say, one a barrier; a wait that no report is
         about is its own."""
         barriers = dict.fromkeys(self._waits[key].barrier for key in keys if key in self._waits)
         at = [[wait for wait in self._waits.values() if wait.barrier == barrier] for barrier in barriers]
-        said = [hosts.sentence(waits[0].call[0]) or " | ".join(one.text for one in waits) for waits in at]
+        newest = [max(waits, key=lambda wait: wait.newest) for waits in at]
+        said = [
+            one.text if one.is_known else " | ".join(wait.text for wait in waits)
+            for one, waits in zip(newest, at, strict=True)
+        ]
         return [*said, *(key for key in keys if key not in self._waits)]
 
 
-def _told(text: str, waited: re.Match[str]) -> tuple[str, str]:
-    """The barrier of a report, and what stays the same in the reports of one wait with the same missing, whatever
-    these do. Each clause begins with the ranks of which it tells something."""
+def _concluded(report: _native.Missing) -> tuple[str, _Wait]:
+    """The wait of a report, and what stays the same in the reports of one wait with the same missing."""
+    kind, *words = report.wait.split()
+    call = (words[0], int(words[1])) if kind == "at" else None
+    return f"{report.wait} {report.named}", _Wait(report.wait, report.text, report.waited_s, call, True)
+
+
+def _told(text: str) -> tuple[str, _Wait] | None:
+    """The same of a line, whatever the missing do; None of one about no wait. Each clause begins with the ranks of
+    which it tells something."""
+    waited = _WAITED.search(text)
+    if not waited:
+        return None
     head = _BARRIER.match(text)
     names = sorted(named(text))
     key = (
@@ -95,25 +108,21 @@ def _told(text: str, waited: re.Match[str]) -> tuple[str, str]:
         if head and names
         else text[: waited.start(1)] + text[waited.end(1) :]
     )
-    return head["barrier"] if head else key, key
+    return key, _Wait(head["barrier"] if head else key, text, float(waited[1]))
 
 
 def named(report: str) -> set[int]:
-    """The ranks of which a report tells something, besides the one that waits; ranks that have come and gone on are
-    such if they are dead or stopped."""
-    said = _WAITED.split(report)[-1]
-    matches = [*map(_CLAUSE.match, re.split(r"; |: ", said)), *_STANDS_STILL.finditer(said.partition("gone on ")[2])]
+    """The ranks of which a report tells something, besides the one that waits."""
+    matches = map(_CLAUSE.match, re.split(r"; |: ", _WAITED.split(report)[-1]))
     ranges = [ends for match in matches if match for ends in re.findall(r"(\d+)(?:-(\d+))?", match["ranks"])]
     return {number for first, last in ranges for number in range(int(first), int(last or first) + 1)}
 
 
-def meeting(report: str, job: Sequence[ranks.Rank]) -> ranks.Meeting:
+def meeting(report: _native.Missing, job: Sequence[ranks.Rank]) -> ranks.Meeting:
     """The meeting that a report is about, of ranks that a look has seen just before."""
-    missing = named(report)
-    odd = tuple(rank for rank in job if rank.rank in missing)
+    odd = tuple(rank for rank in job if rank.rank in report.named)
     waiting = tuple(rank for rank in job if rank.stayed and rank not in odd)
-    said = _WAITED.sub("waits", report.replace(" has waited", " waited"))
-    return ranks.Meeting(report.partition(" at ")[0], len(job), waiting, odd, said=said)
+    return ranks.Meeting(report.about, len(job), waiting, odd, said=report.text)
 
 
 _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")

@@ -99,6 +99,15 @@ TEST_CASE("receives in a circle are a cycle, and named once") {
     says(line, "is in MPI_Recv from rank 0 (tag 5)");
 }
 
+TEST_CASE("a rank of which two threads wait is in no cycle") {
+    Host host(2);
+    host.message(0, "MPI_Recv", 1, 5);
+    host.message(1, "MPI_Recv", 0, 5);
+    host.at(0).row.seats[1] = host.at(0).row.seats[0];
+    host.at(0).waited_s[1] = 2;
+    for (const std::string& line : host.lines()) CHECK(line.find("a cycle") == std::string::npos);
+}
+
 TEST_CASE("receives in a circle are no cycle before each of them has waited") {
     Host host(3);
     for (const int rank : {0, 1, 2}) host.message(rank, "MPI_Recv", (rank + 1) % 3, 5);
@@ -219,51 +228,19 @@ TEST_CASE("a rank that has left the MPI is said to have") {
     says(host.line(), "has not come: it is past MPI_Finalize");
 }
 
-TEST_CASE("for other hosts a line has what they have to know of its call") {
-    Host host(4, 8);
-    for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allreduce");
+TEST_CASE("all lines of a wait have the same fact, and the ranks that they name") {
+    Host host(4);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Allreduce");
     REQUIRE(host.said().size() == 1);
-    CHECK(host.said().front().facts == "at 7 1 0");
-}
-
-TEST_CASE("other hosts are told where each rank is and how far in the communicators that they share with it") {
-    Host host(4, 8);
-    for (int rank = 0; rank < 4; ++rank) host.add(rank, 1, 9, "here alone", 4);
-    host.add(3, 2, 11, "again", 2);
-    for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Bcast");
-    host.call(3, "MPI_Barrier", 0, 0, 8, 2);
-    host.leave(2);
-    const std::vector<Line> told = host.told();
-    REQUIRE(told.size() == 3);
-    CHECK(told[0].text == "host h, process 103, in MPI_Barrier 1 of again at f+0");
-    CHECK(told[0].facts == "ranks 3 7:0: b:1:MPI_Barrier,,,8.bytes");
-    CHECK(told[1].text == "in MPI_Bcast 1 of world at f+0");
-    CHECK(told[1].facts == "ranks 0,1 7:1:MPI_Bcast,,,8.bytes");
-    CHECK(told[2].text == "host h, process 102, outside the MPI, running, after MPI_Bcast 1 of world at f+1");
-    CHECK(told[2].facts == "ranks 2 7:1:MPI_Bcast,,,8.bytes");
-}
-
-TEST_CASE("a job that is on one host tells no other one of a communicator that a rank has not seen made") {
-    Host host(2);
-    for (const int rank : {0, 1}) host.add(rank, 1, tollbar_world, "MPI_COMM_WORLD", 2);
-    host.add(0, 2, 9, "new", 2);
-    host.call(0, "MPI_Barrier", 0, 0, 8, 2);
-    CHECK(host.told().empty());
-}
-
-TEST_CASE("other hosts are told what a call has to have in common") {
-    Host host(1, 2);
-    constexpr unsigned min = 2;
-    host.call(0, "MPI_Reduce", 1, min, 16);
-    CHECK(host.told().front().facts == "ranks 0 7:1:MPI_Reduce,root.0,MPI_MIN,16.bytes");
-    host.call(0, "MPI_Allreduce", 0, 0, ~std::uint64_t{0});
-    CHECK(host.told().front().facts == "ranks 0 7:2:MPI_Allreduce,,an.operation.of.its.own,");
-}
-
-TEST_CASE("a job of one host has nobody to tell") {
-    Host host(2);
-    host.call(0, "MPI_Bcast");
-    CHECK(host.told().empty());
+    CHECK(host.said().front().wait == "at 7 1");
+    CHECK(host.said().front().about == "world (4 ranks), MPI_Allreduce 1");
+    CHECK(host.said().front().named == std::vector{2, 3});
+    CHECK(host.said().front().waited_s == 2);
+    host.message(0, "MPI_Recv", 1, 5);
+    host.message(1, "MPI_Recv", 0, 5);
+    REQUIRE(host.said().size() == 1);
+    CHECK(host.said().front().wait == "in 0 0 3");
+    CHECK(host.said().front().named == std::vector{0, 1});
 }
 
 TEST_CASE("a communicator that has been freed is none to wait in") {
@@ -308,4 +285,98 @@ TEST_CASE("a send and a receive of two communicators never meet") {
     host.message(1, "MPI_Recv", 0, 5);
     host.enter(1, line_of("MPI_Recv"), 2);
     says(host.line(), "a cycle: rank 0 (host h, process 100) is in MPI_Send to rank 1 (tag 5)");
+}
+
+TEST_CASE("ranks of two hosts are concluded from as those of one") {
+    Host host(4);
+    Rows one, other;
+    SUBCASE("a rank of the other host has not come") {
+        for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allreduce");
+        host.tell(one, 0, 2);
+        host.tell(other, 2, 4);
+        CHECK(said_of({&one, &other}) ==
+              std::vector<std::string>{
+                  "world (4 ranks), MPI_Allreduce 1 at f+1: rank 0 on h has waited 2.0 s: rank 3 (host h2, process "
+                  "103) has not come: it is outside the MPI, running, before any collective call"});
+    }
+    SUBCASE("a cycle goes over both") {
+        host.message(1, "MPI_Recv", 2, 5);
+        host.message(2, "MPI_Recv", 1, 5);
+        host.tell(one, 0, 2);
+        host.tell(other, 2, 4);
+        CHECK(said_of({&one, &other}) ==
+              std::vector<std::string>{
+                  "world (4 ranks), MPI_Recv from rank 2 (tag 5) at f+0: rank 1 on h has waited 2.0 s: a cycle: rank 1 "
+                  "(host h, process 101) is in MPI_Recv from rank 2 (tag 5) at f+0; rank 2 (host h2, process 102) is "
+                  "in MPI_Recv from rank 1 (tag 5) at f+0"});
+        CHECK(said_of({&one}).front().ends_with("rank 2 is on a host that says nothing"));
+    }
+    SUBCASE("a rank has come to another call than most of all hosts") {
+        host.call(0, "MPI_Allreduce");
+        for (const int rank : {1, 2, 3}) host.call(rank, "MPI_Barrier");
+        host.tell(one, 0, 2);
+        host.tell(other, 2, 4);
+        says(said_of({&one, &other}).front(),
+             "2.0 s: rank 0 (host h, process 100) called MPI_Allreduce at f+1 where 3 ranks called MPI_Barrier");
+    }
+}
+
+TEST_CASE("of another host counts only where a rank was while the others waited") {
+    Host host(4);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Allreduce");
+    Rows one, other;
+    host.tell(one, 0, 2);
+    SUBCASE("seen since they began to wait") {
+        host.tell(other, 2, 4, 1.5);
+        says(said_of({&one, &other}).front(), "ranks 2 and 3 have not come: they are outside the MPI, running");
+    }
+    SUBCASE("seen before") {
+        host.tell(other, 2, 4, 2.5);
+        says(said_of({&one, &other}).front(), "has waited 2.0 s: 2 of its ranks are on hosts that say nothing");
+    }
+    SUBCASE("in a cycle, too") {
+        host.message(1, "MPI_Recv", 2, 5);
+        host.message(2, "MPI_Recv", 1, 5);
+        host.leave(0);
+        host.tell(other, 2, 4, 2.5);
+        Rows now;
+        host.tell(now, 0, 2);
+        CHECK(said_of({&now, &other}).front().find("a cycle") == std::string::npos);
+    }
+}
+
+TEST_CASE("a wait that nobody has told of again is no news") {
+    Host host(4);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Allreduce");
+    Rows one, other;
+    host.tell(one, 0, 2, 1, false);
+    host.tell(other, 2, 4);
+    CHECK(said_of({&one, &other}).empty());
+    host.message(3, "MPI_Recv", 0, 5);
+    Rows again;
+    host.tell(again, 2, 4);
+    CHECK(said_of({&one, &again}).size() <= 1);  // rank 0 waits in a call that is no news
+}
+
+TEST_CASE("what is no rows of a host is not taken for such") {
+    Host host(2);
+    host.call(0, "MPI_Allreduce");
+    const std::string text = rows_of(own_host(), {host.at(0), host.at(1)}, 1.0, Host::asked());
+    for (std::size_t length = 0; length < text.size(); ++length) {
+        Rows rows;
+        CHECK_FALSE(read_rows(text.substr(0, length), rows));
+    }
+    for (const char* const wrong : {"", " ", "h", "h 1 % 1 zz", "h 0 1 0 0", "h 1 % 0", "h ffffffffffffffff"}) {
+        Rows rows;
+        CHECK_FALSE(read_rows(wrong, rows));
+    }
+    Rows more;
+    CHECK_FALSE(read_rows(text + " 0", more));
+}
+
+TEST_CASE("names of communicators travel whatever letters they have") {
+    Host host(2);
+    for (const int rank : {0, 1}) host.add(rank, 0, 7, "a b%c [~d]\t\xff", 2);
+    host.call(0, "MPI_Allreduce");
+    says(host.line(), "a b%c [~d]\t\xff (2 ranks), MPI_Allreduce 1");
 }

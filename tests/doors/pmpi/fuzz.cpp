@@ -2,7 +2,7 @@
 // libFuzzer: rows come from other processes, half written or damaged. Whatever their words are, a look at them and all
 // that is concluded from it ends, and does nothing undefined.
 #include "doors/pmpi/watch/account.hpp"
-#include "doors/pmpi/watch/conclusion.hpp"
+#include "doors/pmpi/watch/rows.hpp"
 
 #include "communicator/facts.hpp"
 
@@ -19,6 +19,11 @@ const std::string& tollbar::detail::mpi::host_name() {  // of which account.cpp 
 }
 
 namespace {
+
+const KnownHost& host() {
+    static const auto* const only = new KnownHost{.name = "h", .texts = {}};
+    return *only;
+}
 
 constexpr std::size_t most_rows = 8, words = sizeof(tollbar_row) / sizeof(std::uint64_t);
 
@@ -110,9 +115,24 @@ void write(std::span<tollbar_row> rows, Input& input, std::uint64_t until) {
 
 void conclude_all(std::vector<Rank> ranks, const Asked& asked) {
     leave_out_stopped(ranks, 1.0, asked);
-    for (const std::vector<Line>& lines : {conclude(ranks, 1.0, asked), standings(ranks, asked)})
-        for (const Line& line : lines)
-            if (line.text.empty()) __builtin_trap();
+    const std::vector<Line> lines = conclude(all_of(ranks), 1.0, asked);
+    for (const Line& line : lines)
+        if (line.text.empty()) __builtin_trap();
+    Rows rows;
+    if (read_rows(rows_of(host(), ranks, 1.0, asked), rows))
+        if (conclude_of_hosts(all_of(rows.ranks)).size() != lines.size()) __builtin_trap();
+}
+
+/// Rows as another process may tell them: what ranks tell, with some of it changed.
+void read_damaged(const std::vector<Rank>& ranks, const Asked& asked, Input& input) {
+    std::string text = rows_of(host(), ranks, 1.0, asked);
+    while (!input.is_over()) {
+        const std::size_t at = (input.byte() << 8 | input.byte()) % text.size();
+        const std::uint64_t kind = input.byte();
+        text[at] = kind % 4 == 0 ? ' ' : "0123456789abcdef-%"[kind / 4 % 18];
+    }
+    Rows rows;
+    if (read_rows(text, rows)) conclude_of_hosts(all_of(rows.ranks));
 }
 
 }  // namespace
@@ -134,8 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             rows[i].comms[comm].size = ranks + comm / 2;
         }
     }
-    const Asked asked = {.host = "h",
-                         .site = [](pid_t, std::uint64_t) { return std::string("f"); },
+    const Asked asked = {.site = [](const Rank&, std::uint64_t) { return std::string("f"); },
                          .doing =
                              [&](const Rank& rank) {
                                  constexpr const char* all[] = {"running", "stopped", "dead", "asleep"};
@@ -143,7 +162,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                              }};
     write(rows, input, 255);
     const Clock::time_point now = Clock::time_point() + std::chrono::hours(1);
-    Looking looking(file);
+    Looking looking(file, host());
     looking.longest(now);
     looking.look(now);
     write(rows, input, 254);
@@ -154,5 +173,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     looking.still_wait(seen, 1.0);
     const tollbar_comm& comm = rows[0].comms[0];
     late_of(file, comm, comm.count, input.number(), input.number());
+    read_damaged(seen, asked, input);
     return 0;
 }

@@ -2,10 +2,11 @@
 // Rows of a host, as a look at them gives, for tests of what is concluded from them.
 #pragma once
 
-#include "doors/pmpi/watch/conclusion.hpp"
+#include "doors/pmpi/watch/rows.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -25,6 +26,23 @@ inline unsigned line_of(std::string_view name) {
 /// The start of a process that is stopped.
 constexpr std::uint64_t stopped = 1;
 
+inline const KnownHost& own_host() {
+    static const KnownHost only{.name = "h", .texts = {}};
+    return only;
+}
+
+/// The line as it is where all hosts are known that tell something.
+inline std::string of_hosts(std::string line) {
+    for (const auto& [here, everywhere] :
+         {std::pair(" is not watched on this host", " is on a host that says nothing"),
+          std::pair(" are not watched on this host", " are on hosts that say nothing"),
+          std::pair("no other rank is watched on this host", "no other rank is known"),
+          std::pair("all of its ranks on this host have", "all of its ranks that are known have")})
+        if (const std::size_t at = line.find(here); at != std::string::npos)
+            line.replace(at, std::string_view(here).size(), everywhere);
+    return line;
+}
+
 /// Ranks of one host, each of which is in communicator 1 of `size` ranks.
 class Host {
 public:
@@ -35,6 +53,7 @@ public:
             one.row.state = tollbar_row_used;
             one.row.rank = rank;
             one.row.process = 100 + rank;
+            one.host = &own_host();
             add(rank, 0, 7, "world", size == 0 ? static_cast<std::uint64_t>(ranks) : size);
         }
     }
@@ -108,8 +127,7 @@ public:
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
     static Asked asked() {
-        return {.host = "h",
-                .site = [](pid_t, std::uint64_t address) { return "f+" + std::to_string(address); },
+        return {.site = [](const Rank&, std::uint64_t address) { return "f+" + std::to_string(address); },
                 .doing =
                     [](const Rank& rank) {
                         if (rank.row.start == stopped) return "stopped";
@@ -117,13 +135,36 @@ public:
                     }};
     }
 
+    /// The ranks from `first` to before `last` have travelled.
+    void tell(Rows& rows, int first, int last, double age_s = 0, bool is_news = true) const {
+        std::vector<Rank> ranks(ranks_.begin() + first, ranks_.begin() + last);
+        leave_out_stopped(ranks, 1.0, asked());
+        KnownHost host = own_host();
+        if (first > 0) host.name = "h" + std::to_string(first);
+        const std::string text = rows_of(host, ranks, 1.0, asked());
+        CAPTURE(text);
+        CHECK(read_rows(text, rows));
+        rows.host.age_s = age_s;
+        rows.host.is_news = is_news;
+    }
+
+    /// The ranks are concluded from in the same way after they have travelled.
     std::vector<Line> said() const {
         std::vector<Rank> ranks = ranks_;
         leave_out_stopped(ranks, 1.0, asked());
-        return conclude(ranks, 1.0, asked());
+        std::vector<Line> lines = conclude(all_of(ranks), 1.0, asked());
+        Rows rows;
+        tell(rows, 0, static_cast<int>(ranks_.size()));
+        const std::vector<Line> travelled = conclude_of_hosts(all_of(rows.ranks));
+        REQUIRE(travelled.size() == lines.size());
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            CHECK(travelled[i].text == of_hosts(lines[i].text));
+            CHECK(travelled[i].wait == lines[i].wait);
+            CHECK(travelled[i].about == lines[i].about);
+            CHECK(travelled[i].named == lines[i].named);
+        }
+        return lines;
     }
-
-    std::vector<Line> told() const { return standings(ranks_, asked()); }
 
     std::vector<std::string> lines() const {
         std::vector<std::string> all;
@@ -141,6 +182,16 @@ private:
     std::vector<Rank> ranks_;
     std::uint64_t serial_ = 0;
 };
+
+/// The texts of what is concluded from the rows of several hosts.
+inline std::vector<std::string> said_of(std::initializer_list<const Rows*> hosts) {
+    Ranks all;
+    for (const Rows* rows : hosts)
+        for (const Rank& rank : rows->ranks) all.push_back(&rank);
+    std::vector<std::string> texts;
+    for (const Line& line : conclude_of_hosts(all)) texts.push_back(line.text);
+    return texts;
+}
 
 inline bool says(const std::string& line, std::string_view what) {
     CAPTURE(line);

@@ -22,7 +22,8 @@ struct Host {
 
     const std::unique_ptr<tollbar_seats_file> file = std::make_unique<tollbar_seats_file>();
     tollbar_seat& seat = file->rows[0].seats[0];
-    Looking looking{*file};
+    const KnownHost known{.name = "h", .texts = {}};
+    Looking looking{*file, known};
     const Clock::time_point began = Clock::time_point() + std::chrono::hours(1);
 };
 

@@ -50,7 +50,8 @@ struct Call {
 
 class Job {
 public:
-    Job(tollbar_seats_file& file, std::uint64_t seed) : file_(file), random_{std::mt19937_64(seed)}, looking_(file) {
+    Job(tollbar_seats_file& file, std::uint64_t seed)
+        : file_(file), random_{std::mt19937_64(seed)}, looking_(file, host_) {
         ranks_ = 2 + random_.below(most_ranks - 1);
         for (int i = 0; i < calls; ++i) {
             constexpr std::string_view names[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Bcast", "MPI_Reduce",
@@ -158,8 +159,7 @@ private:
 
     /// As the watcher does it: what a look finds is said if it holds a little later. Gives when to come again.
     int look() {
-        const Asked asked = {.host = "h",
-                             .site = [](pid_t, std::uint64_t) { return std::string("f"); },
+        const Asked asked = {.site = [](const Rank&, std::uint64_t) { return std::string("f"); },
                              .doing =
                                  [this](const Rank& rank) {
                                      return std::string(state(rank.row.rank).stopped > 0 ? "stopped" : "running");
@@ -167,7 +167,7 @@ private:
         if (found_.empty() && looking_.longest(now_).waited_s >= timeout_s) {
             seen_ = looking_.look(now_);
             leave_out_stopped(seen_, timeout_s, asked);
-            for (const Line& line : conclude(seen_, timeout_s, asked))
+            for (const Line& line : conclude(all_of(seen_), timeout_s, asked))
                 found_.emplace_back(line.text, is_true(line.text));
             if (!found_.empty()) return confirmed_ticks;
         } else if (!found_.empty()) {
@@ -206,6 +206,7 @@ private:
 
     tollbar_seats_file& file_;
     Random random_;
+    const KnownHost host_{.name = "h", .texts = {}};
     Looking looking_;
     int ranks_ = 0;
     std::vector<Call> calls_;

@@ -14,14 +14,16 @@ import sys
 import textwrap
 import time
 import types
+from pathlib import Path
 
 import pytest
 from needs import left_out
 from tollbar.cli import on_hang
-from tollbar.look import gathered, helper
+from tollbar.look import helper
 from tollbar.machine import paths
 
 LIMIT_S = 120
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
 
 #: One thread of three prints its number and comes to a pthread barrier when the program gets SIGUSR1.
 LATE = r"""
@@ -252,30 +254,28 @@ def test_a_program_whose_threads_are_late_again_and_again_is_not_ended(late, tmp
 #: In place of a launcher: two hosts of a job, beside a program that does what it can to be heard or to be in the way.
 HOSTILE = r"""
 import itertools, os, sys, time
-from tollbar import _native
+sys.path.insert(0, sys.argv[2])
+from rows import Comm, Rank, lines, sealed
 value = os.environ["_TOLLBAR_RUN"]
 key = int(value[:16], 16), int(value[16:32], 16)
 def write(text):
     for part in [text[at:at + 65536] for at in range(0, len(text), 65536)]: os.write(2, part)
-def sealed(text, facts):
-    message = f"{text} [~{facts}".encode()
-    return b"tollbar: " + message + b" %016x]\n" % _native.siphash(key, message)
+def tell(host, *ranks):
+    for line in lines(host, *ranks, turn=round): write(sealed(key, line))
+def of(number, calls, name="w", id=5, size=4, call="MPI_Allreduce", **how):
+    return Rank(number, [Comm(calls, call, name, id, size)], site="./x", process=5 + number, **how)
 call = "w (4 ranks), MPI_Allreduce 7 at ./x+0x1: rank {} on {} has waited {} s: {}2 of its ranks are not watched here"
-late = "rank 3 (host n2, process 8) has not come: it is stopped, after MPI_Bcast 6 of w at ./x; "
 for round in range(1, 6) if sys.argv[1] == "forges" else itertools.count(1):
     waited = 0.4 * round
     lie = "rank 66 (host n1, process 7) has not come: it is x; "
     forged = b"tollbar: " + call.format(0, "n1", waited, lie).encode()
     write(forged + b"\n" + forged + b" [~at 1 7 0 0123456789abcdef]\n" + b"tollbar: {" * 200000)
     write(b"\n" + b"tollbar: \xff [~account 0123456789abcdef]\n" + forged + b"\n")
-    if sys.argv[1] == "hangs":
-        write(sealed("in MPI_Allreduce 7 of w at ./x", "ranks 0,1,2 1:7:MPI_Allreduce,,,"))
-        write(sealed(call.format(0, "n1", waited, ""), "at 1 7 0"))
-        write(sealed("host n2, process 8, stopped, after MPI_Bcast 6 of w at ./x", "ranks 3 1:6:MPI_Bcast,,,"))
-        write(sealed(call.format(2, "n2", waited, late), "at 1 7 2"))
-    if sys.argv[1] == "later":
-        v = "v (2 ranks), MPI_Bcast 3 at ./x: rank 4 on n1 has waited 0.4 s: rank 5 (host n1, process 9) has not come"
-        write((sealed(v, "") if round > 2 else b"") + sealed(call.format(0, "n1", waited, late), "at 1 7 0"))
+    if sys.argv[1] != "forges":
+        tell("n1", of(0, 7, waited_s=waited), of(1, 7))
+        tell("n2", of(2, 7, waited_s=waited), of(3, 6, call="MPI_Bcast", doing="stopped"))
+    if sys.argv[1] == "later" and round > 2:
+        tell("n3", of(4, 3, "v", 6, 2, "MPI_Bcast", waited_s=0.4), of(5, 2, "v", 6, 2, "MPI_Bcast"))
     time.sleep(0.4)
 """
 SUPERVISE = """
@@ -292,24 +292,25 @@ sys.exit(code)
 
 def hostile(how: str) -> tuple[int, str, list[str]]:
     done = subprocess.run(
-        [sys.executable, "-c", SUPERVISE, HOSTILE, how], capture_output=True, timeout=LIMIT_S, check=False
+        [sys.executable, "-c", SUPERVISE, HOSTILE, how, SUPPORT], capture_output=True, timeout=LIMIT_S, check=False
     )
     # A line of ours may come behind what the program has begun to write.
-    ours = re.findall(r"tollbar run: .*", done.stderr.decode(errors="replace"))
+    ours = re.findall(r"tollbar(?: run)?: .*", done.stderr.decode(errors="replace"))
     return done.returncode, done.stdout.decode(), ours
 
 
 def test_who_has_not_the_secret_of_a_run_makes_no_sentence_of_it_and_ends_no_job():
     code, account, ours = hostile("forges")
-    assert (code, account, [line for line in ours if "66" in line or "wait in" in line]) == (0, "[]\n", [])
+    assert (code, account, [line for line in ours if line.startswith("tollbar run")]) == (0, "[]\n", [])
 
 
 def test_who_writes_without_end_keeps_no_report_of_ranks_from_being_heard():
     code, account, ours = hostile("hangs")
-    sentence = "3 of 4 wait in MPI_Allreduce number 7 of w; missing: 3 (host n2, process 8, stopped)"
+    missing = "rank 3 (host n2, process 8) has not come: it is outside the MPI, stopped, after MPI_Bcast 6 of w at ./x"
+    sentence = rf"w \(4 ranks\), MPI_Allreduce 7 at ./x: rank 0 on n1 has waited [\d.]+ s: {re.escape(missing)}"
     assert (code, account) == (on_hang.HUNG, "[]\n"), ours
-    assert f"tollbar run: {sentence}" in ours
-    assert f"tollbar run: hangs: {sentence}" in ours
+    assert re.search(rf"^tollbar: {sentence}$", "\n".join(ours), re.MULTILINE), ours
+    assert re.search(rf"^tollbar run: hangs: {sentence}$", "\n".join(ours), re.MULTILINE), ours
 
 
 def test_a_wait_that_began_later_is_of_the_same_hang():
@@ -327,7 +328,12 @@ def test_waits_that_are_found_together_are_looked_at_together(monkeypatch):
     monkeypatch.setattr(on_hang, "_say", lambda text: None)
     lines = types.SimpleNamespace(new=list)
     job = types.SimpleNamespace(
-        lines=lines, process=0, is_of_ranks=False, members=list, call=lambda words, said: acts.append(sorted(said))
+        lines=lines,
+        process=0,
+        is_of_ranks=False,
+        members=list,
+        say=list,
+        call=lambda words, said: acts.append(sorted(said)),
     )
     watch = on_hang._Watch(job, 0.4, "true", True)
     waits = {f"wait {number}" for number in range(8)}
@@ -341,19 +347,20 @@ def test_a_wait_that_is_no_longer_told_of_is_no_part_of_a_hang(monkeypatch):
     acts = []
     monkeypatch.setattr(on_hang, "_seen", lambda members, sentences: [])
     monkeypatch.setattr(on_hang, "_say", lambda text: None)
+    lines = types.SimpleNamespace(new=list)
     job = types.SimpleNamespace(
-        lines=types.SimpleNamespace(new=list),
-        process=0,
-        is_of_ranks=False,
-        members=list,
-        call=lambda words, said: acts.append(said),
+        lines=lines, process=0, is_of_ranks=False, members=list, say=list, call=lambda words, said: acts.append(said)
     )
     watch = on_hang._Watch(job, 1.0, "true", True)
     line = "MPI_COMM_WORLD (2 ranks), {} at ./x+0x1: rank {} on vm has waited {} s: rank {} is stopped"
-    over = gathered.Line(line.format("MPI_Igather 8", 0, 1.0, 1), "at 1 8 0")
-    watch._reports.add(over, 0.0)
+
+    def concluded(wait: str, clock: float, *rest: object) -> types.SimpleNamespace:
+        text = line.format(*rest)
+        return types.SimpleNamespace(text=text, wait=wait, waited_s=clock, named=[rest[-1]])
+
+    watch._reports.add(concluded("at 1 8", 1.0, "MPI_Igather 8", 0, 1.0, 1), 0.0)
     for clock in (1.0, 2.0, 3.0):
-        told = gathered.Line(line.format("MPI_Ssend to rank 0", 1, clock, 0), "in 1 0 9")
+        told = concluded("in 1 0 9", clock, "MPI_Ssend to rank 0", 1, clock, 0)
         watch._clock = clock
         if again := watch._reports.add(told, clock):
             watch._judge({again})

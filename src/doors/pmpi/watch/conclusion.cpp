@@ -4,17 +4,17 @@
 
 #include "counted.hpp"
 #include "meeting.hpp"
+#include "waits.hpp"
 
 #include "base/report.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -22,51 +22,12 @@ namespace tollbar::detail::watch {
 
 namespace {
 
-/// A wait, and at which collective call that is; without a communicator it is for something else.
-struct Wait {
-    const Rank* rank = nullptr;
-    const tollbar_seat* seat = nullptr;
-    double seconds = 0;
-    const tollbar_comm* comm = nullptr;
-    std::uint64_t number = 0;
-    bool is_sure = true;  ///< that it is for this call
+/// A line without its clauses, the head of which ends behind `about`.
+struct Opening {
+    std::string text;
+    std::size_t about = 0;
+    double waited_s = 0;
 };
-
-bool is_message(const tollbar_seat& seat) { return way_of(seat) != tollbar_no_way; }
-
-/// MPI_Wait and its like may wait for the thread's last collective call, where that one has only been begun, and where
-/// it is not known what their requests are for.
-Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
-    Wait wait{.rank = &rank, .seat = &seat, .seconds = seconds};
-    const tollbar_comm* const last = rank.comm_of(seat.last);
-    if (is_for(seat, tollbar_of_all)) {
-        wait.comm = rank.comm(tollbar_comm_of(seat.at));
-        wait.number = seat.number;
-    } else if (seat.number != 0 && tollbar_counts(call_of(seat).kind) != 0) {
-        wait.comm = last;
-        wait.number = seat.number;
-    } else if (last != nullptr && is_for(seat, tollbar_no_way)) {
-        const tollbar_counted* const begun = counted_at(*last, seat.last_number);
-        if (begun == nullptr || call_of(*begun).kind != tollbar_begun) return wait;
-        wait.comm = last;
-        wait.number = seat.last_number;
-        wait.is_sure = false;
-    }
-    return wait;
-}
-
-/// It waits for the rank that it names, or for another one to which it sends.
-bool sends_too(const tollbar_seat& seat) { return std::string_view(call_of(seat).name).starts_with("MPI_Sendrecv"); }
-
-/// A clause about a call that waits for its neighbours alone, or may do so, as it is known no more; else empty.
-std::string whom_it_needs(const tollbar_seat& seat, const tollbar_comm& comm, std::uint64_t number) {
-    const tollbar_counted* const counted = counted_at(comm, number);
-    const tollbar_call& call = counted == nullptr ? call_of(seat) : call_of(*counted);
-    const std::string_view name = call.name;
-    if (name.starts_with("MPI_Neighbor") || name.starts_with("MPI_Ineighbor"))
-        return "cannot tell which of them are neighbours of the ranks that wait";
-    return tollbar_counts(call.kind) != 0 ? "" : "cannot tell which of them it needs";
-}
 
 std::string seconds(double seconds) {
     char text[32];
@@ -83,11 +44,14 @@ std::string hex(std::uint64_t number) {
 
 class Conclusion {
 public:
-    Conclusion(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked)
+    Conclusion(const Ranks& ranks, double timeout_s, const Asked& asked)
         : ranks_(ranks), timeout_s_(timeout_s), asked_(asked) {
-        for (const Rank& rank : ranks)
+        for (const Rank* rank : ranks)
             for (std::size_t i = 0; i < tollbar_seats; ++i)
-                if (rank.waited_s[i] >= timeout_s) waits_.push_back(wait_of(rank, rank.row.seats[i], rank.waited_s[i]));
+                if (rank->waited_s[i] >= timeout_s) {
+                    waiting_.try_emplace(rank, waits_.size());
+                    waits_.push_back(wait_of(*rank, rank->row.seats[i], rank->waited_s[i]));
+                }
     }
 
     std::vector<Line> lines() {
@@ -98,41 +62,39 @@ public:
         add_started();
         add_cycles();
         add_messages();
-        if (lines_.empty() && !waits_.empty()) add_everybody();
+        if (lines_.empty() && !waits_.empty() && !is_old_) add_everybody();
         return std::move(lines_);
-    }
-
-    std::vector<Line> standings() const {
-        if (is_whole_job(ranks_)) return {};
-        std::map<std::uint64_t, std::uint64_t> here;
-        for (const Rank& rank : ranks_)
-            for (const tollbar_comm& comm : rank.row.comms) ++here[comm.id];
-        std::map<std::string, Ranks> by_calls;
-        for (const Rank& rank : ranks_) {
-            std::string calls;
-            for (const tollbar_comm& comm : rank.row.comms) {
-                if (comm.id == 0 || comm.freed != 0 || here[comm.id] >= comm.size) continue;
-                const tollbar_counted* const last = counted_at(comm, comm.count);
-                calls.append(" ").append(hex(comm.id)).append(":").append(std::to_string(comm.count));
-                calls.append(":").append(last == nullptr ? "" : fact_of(*last));
-            }
-            if (!calls.empty()) by_calls[calls].push_back(&rank);
-        }
-        std::vector<Line> all;
-        for (const auto& [calls, ranks] : by_calls)
-            for (const auto& [place, there] : by_place(ranks, asked_))
-                all.push_back({(there.size() > 1 ? "" : home(*there.front(), asked_) + ", ") + place,
-                               "ranks " + joined(there, ",", text_of_number) + calls});
-        return all;
     }
 
 private:
     const Rank* rank_of(int number) const {
-        const auto found = std::ranges::find(ranks_, number, [](const Rank& rank) { return rank.row.rank; });
-        return found == ranks_.end() ? nullptr : &*found;
+        const auto of = [](const Rank* rank) { return rank->row.rank; };
+        const auto found = std::ranges::lower_bound(ranks_, number, {}, of);
+        return found == ranks_.end() || of(*found) != number ? nullptr : *found;
     }
 
-    bool waits(const Rank* rank) const { return std::ranges::find(waits_, rank, &Wait::rank) != waits_.end(); }
+    bool waits(const Rank* rank) const { return waiting_.contains(rank); }
+
+    /// Some host has told of one of these waits since it was concluded last.
+    bool are_news(const std::vector<Wait>& waits) {
+        const bool are = std::ranges::any_of(waits, [](const Wait& wait) { return wait.rank->host->is_news; });
+        is_old_ = is_old_ || !are;
+        return are;
+    }
+
+    static double began_ago(const Wait& wait) { return wait.rank->host->age_s + wait.seconds; }
+
+    /// Whether the rank was seen when that one had begun to wait. It may have moved before.
+    static bool was_seen(const Rank& rank, const Wait& since) { return rank.host->age_s <= began_ago(since); }
+
+    /// The ranks that were seen when the first of these waits had begun.
+    Ranks seen_since(const std::vector<Wait>& waits) const {
+        const Wait& first = std::ranges::max(waits, {}, &began_ago);
+        Ranks seen;
+        std::ranges::copy_if(ranks_, std::back_inserter(seen),
+                             [&](const Rank* rank) { return was_seen(*rank, first); });
+        return seen;
+    }
 
     /// Ranks whose absence is their own: beside a stopped or dead one, a rank in a call may be waiting for that.
     Ranks at_fault(const Ranks& missing) const {
@@ -143,16 +105,19 @@ private:
     }
 
     /// The line of a wait begins so; `how` it waits where not in the call itself.
-    std::string opening(const Wait& wait, const tollbar_comm* comm, const std::string& call,
-                        std::optional<std::uint64_t> called_at, const std::string& how = "") const {
+    Opening opening(const Wait& wait, const tollbar_comm* comm, const std::string& call,
+                    std::optional<std::uint64_t> called_at, const std::string& how = "") const {
         const std::string of = comm == nullptr ? "" : name_of(*comm) + " (" + std::to_string(comm->size) + " ranks), ";
-        const std::string at = called_at ? " at " + asked_.site(wait.rank->row.process, *called_at) : "";
-        return of + call + at + ": rank " + text_of_number(wait.rank) + " on " + asked_.host + " has waited " +
-               seconds(wait.seconds) + how + ": ";
+        const std::string at = called_at ? " at " + asked_.site(*wait.rank, *called_at) : "";
+        const std::string waits = asked_.tells_time ? " has waited " + seconds(wait.seconds) : " waits";
+        return {.text = of + call + at + ": rank " + text_of_number(wait.rank) + " on " + wait.rank->host->name +
+                        waits + how + ": ",
+                .about = of.size() + call.size(),
+                .waited_s = wait.seconds};
     }
 
     /// At no collective call.
-    std::string opening(const Wait& wait) const {
+    Opening opening(const Wait& wait) const {
         const tollbar_call& call = call_of(*wait.seat);
         return opening(wait, wait.rank->comm(tollbar_comm_of(wait.seat->at)),
                        call.name + (is_message(*wait.seat) ? peer_of(*wait.seat) : ""), wait.seat->site);
@@ -162,6 +127,16 @@ private:
     static std::string call_in(const Wait& wait) {
         return "in " + text_of_number(wait.rank) + " " + std::to_string(wait.seat - wait.rank->row.seats.data()) + " " +
                std::to_string(tollbar_serial_of(wait.seat->at));
+    }
+
+    void add_line(const Opening& opening, const std::vector<Clause>& clauses, std::string wait) {
+        std::set<int> named;
+        for (const Clause& clause : clauses) named.insert(clause.ranks.begin(), clause.ranks.end());
+        lines_.push_back({.text = opening.text + joined(clauses, "; ", [](const Clause& one) { return one.text; }),
+                          .about = opening.text.substr(0, opening.about),
+                          .wait = std::move(wait),
+                          .named = {named.begin(), named.end()},
+                          .waited_s = opening.waited_s});
     }
 
     void add_meeting(std::uint64_t id, std::vector<Wait> waits) {
@@ -174,7 +149,8 @@ private:
 
     /// False where these ranks wait for something else: they have begun that call, and so have all others.
     bool add_call(std::uint64_t id, std::uint64_t number, const std::vector<Wait>& waits) {
-        const Meeting meeting = meeting_of(ranks_, id, number);
+        const Ranks ranks = seen_since(waits);
+        const Meeting meeting = meeting_of(ranks, id, number);
         const auto speaks = std::ranges::find_if(waits, [&](const Wait& wait) {
             return wait.number == number && !meeting.came.empty() &&
                    std::ranges::find(meeting.came.front().second, wait.rank) != meeting.came.front().second.end();
@@ -182,34 +158,32 @@ private:
         const Wait& speaker = speaks == waits.end() ? *std::ranges::min_element(waits, {}, &Wait::number) : *speaks;
         const tollbar_comm& comm = *speaker.comm;
         const bool begun = tollbar_counts(call_of(*speaker.seat).kind) == 0, races = !meeting.racing.empty();
-        std::vector<std::string> found = races ? numbers_do_not_tell(meeting, ranks_, id, asked_)
-                                               : misfits(meeting, asked_);
+        std::vector<Clause> found = races ? numbers_do_not_tell(meeting, ranks, id, asked_) : misfits(meeting, asked_);
         if (!races)
-            for (std::string& clause :
+            for (Clause& clause :
                  clauses(at_fault(meeting.missing), asked_, " has not come: it is ", " have not come: they are "))
                 found.push_back(std::move(clause));
         if (found.empty() && meeting.members >= comm.size && !speaker.is_sure) return false;
         const std::string needs = whom_it_needs(*speaker.seat, comm, number);
-        if (!races && !meeting.missing.empty() && !needs.empty()) found.push_back(needs);
+        if (!races && !meeting.missing.empty() && !needs.empty()) found.push_back({.text = needs, .ranks = {}});
         if (meeting.members < comm.size) {
-            found.push_back(the_rest(comm, ranks_, meeting.members, asked_));
+            for (Clause& clause : the_rest(comm, ranks, meeting.members, asked_)) found.push_back(std::move(clause));
         } else if (found.empty()) {
-            found.push_back(all_have_come(meeting, ranks_, id, number, asked_));
+            found.push_back(all_have_come(meeting, ranks, id, number, asked_));
         }
         for (const Rank* rank : meeting.missing) explained_.insert(rank->row.rank);
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
+        if (!are_news(waits)) return true;
         const tollbar_counted* const own = counted_at(comm, number);
         const tollbar_call& called = own == nullptr ? call_of(*speaker.seat) : call_of(*own);
         std::string call = begun && own == nullptr ? "the begun call" : called.name, how;
         call.append(" ").append(std::to_string(number));
         if (begun) how.append(" ").append(in_call(*speaker.rank, *speaker.seat, asked_));
         if (!speaker.is_sure) how += ", perhaps for this call";
-        const std::string facts = "at " + hex(id) + " " + std::to_string(number) + " " +
-                                  std::to_string(ranks_.front().row.rank);
         std::optional<std::uint64_t> site;
         if (own != nullptr || !begun) site = own != nullptr ? own->site : speaker.seat->site;
-        lines_.push_back(
-            {opening(speaker, &comm, call, site, how) + joined(found, "; "), races ? call_in(speaker) : facts});
+        add_line(opening(speaker, &comm, call, site, how), found,
+                 races ? call_in(speaker) : "at " + hex(id) + " " + std::to_string(number));
         return true;
     }
 
@@ -230,25 +204,29 @@ private:
     /// False where all ranks have started it so often.
     bool add_start(std::uint64_t id, std::uint64_t number, std::uint64_t start, const std::vector<Wait>& waits) {
         const Wait& speaker = waits.front();
+        const Ranks ranks = seen_since(waits);
         Ranks missing, unknown;
         std::size_t members = 0;
-        for (const Rank& rank : ranks_) {
-            if (rank.comm_of(id) == nullptr) continue;
+        for (const Rank* rank : ranks) {
+            if (rank->comm_of(id) == nullptr) continue;
             ++members;
-            const std::uint64_t starts = rank.starts(id, number);
-            const bool is_kept = std::ranges::find(rank.row.started, 0U, &tollbar_started::number) !=
-                                 rank.row.started.end();
-            if (starts < start) (starts != 0 || is_kept ? missing : unknown).push_back(&rank);
+            const std::uint64_t starts = rank->starts(id, number);
+            const bool is_kept = std::ranges::find(rank->row.started, 0U, &tollbar_started::number) !=
+                                 rank->row.started.end();
+            if (starts < start) (starts != 0 || is_kept ? missing : unknown).push_back(rank);
         }
-        std::vector<std::string> found = clauses(at_fault(missing), asked_, " has not started it: it is ",
-                                                 " have not started it: they are ");
-        if (!unknown.empty()) found.push_back("cannot tell whether " + named(unknown, asked_) + " started it");
-        if (members < speaker.comm->size) found.push_back(the_rest(*speaker.comm, ranks_, members, asked_));
+        std::vector<Clause> found = clauses(at_fault(missing), asked_, " has not started it: it is ",
+                                            " have not started it: they are ");
+        if (!unknown.empty())
+            found.push_back({.text = "cannot tell whether " + named(unknown) + " started it", .ranks = {}});
+        if (members < speaker.comm->size)
+            for (Clause& clause : the_rest(*speaker.comm, ranks, members, asked_)) found.push_back(std::move(clause));
         if (found.empty()) return false;
         if (const std::string needs = whom_it_needs(*speaker.seat, *speaker.comm, number); !needs.empty())
-            found.push_back(needs);
+            found.push_back({.text = needs, .ranks = {}});
         for (const Rank* rank : missing) explained_.insert(rank->row.rank);
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
+        if (!are_news(waits)) return true;
         const tollbar_counted* const made = counted_at(*speaker.comm, number);
         std::string call = made == nullptr ? "the persistent call" : call_of(*made).name, how = " ";
         call.append(" ").append(std::to_string(number));
@@ -256,65 +234,45 @@ private:
         how.append(", for start ").append(std::to_string(start)) += " of it";
         std::optional<std::uint64_t> site;
         if (made != nullptr) site = made->site;
-        lines_.push_back({opening(speaker, speaker.comm, call, site, how) + joined(found, "; "), call_in(speaker)});
+        add_line(opening(speaker, speaker.comm, call, site, how), found, call_in(speaker));
         return true;
     }
 
-    /// The call for a message of one partner that a rank is in, if none of its threads could be a partner meanwhile: a
-    /// call that sends and receives may be sending to anybody, and what a request is for may be under way.
-    static const tollbar_seat* message_of(const Rank& rank) {
-        const tollbar_seat* only = nullptr;
-        if (rank.row.unseen != 0) return nullptr;
-        for (const tollbar_seat& seat : rank.row.seats) {
-            if (seat.at == 0) continue;
-            if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0 ||
-                sends_too(seat))
-                return nullptr;
-            only = &seat;
-        }
-        return only != nullptr && only->peer >= 0 ? only : nullptr;
-    }
-
-    /// A message that one sends and the other receives is under way.
-    static bool may_meet(const Rank& one, const Rank& other) {
-        const tollbar_seat &its = *message_of(one), &others = *message_of(other);
-        const auto id_of = [](const Rank& rank, const tollbar_seat& seat) {
-            const tollbar_comm* const comm = rank.comm(tollbar_comm_of(seat.at));
-            return comm == nullptr ? 0 : comm->id;
-        };
-        const std::uint64_t id = id_of(one, its), another = id_of(other, others);
-        return call_of(its).kind != call_of(others).kind && (its.tag < 0 || others.tag < 0 || its.tag == others.tag) &&
-               (id == 0 || another == 0 || id == another);
-    }
-
-    /// The ranks from this one to itself, each waiting for the next; none where the way does not come back.
-    Ranks cycle_from(const Rank& first) const {
-        Ranks way;
-        for (const Rank* rank = &first;;) {
-            const tollbar_seat* message = message_of(*rank);
-            if (message == nullptr || !waits(rank)) return {};
-            way.push_back(rank);
+    /// The way from this rank to itself, each waiting for the next, without any on which an earlier walk was; none
+    /// where it does not come back, or where not all were seen to wait at one time. It begins with the lowest rank.
+    std::vector<Wait> cycle_behind(const Rank* rank, std::map<const Rank*, const Rank*>& walks) const {
+        const Rank* const first = rank;
+        std::vector<Wait> way;
+        while (rank != nullptr && walks.try_emplace(rank, first).second) {
+            const auto wait = waiting_.find(rank);
+            const tollbar_seat* const message = message_of(*rank);
+            if (message == nullptr || wait == waiting_.end()) return {};
+            way.push_back(waits_[wait->second]);
             rank = rank_of(message->peer);
-            if (rank == &first) break;
-            if (rank == nullptr || std::ranges::find(way, rank) != way.end()) return {};
         }
-        if (way.size() == 2 && may_meet(*way[0], *way[1])) return {};
-        return way;
+        if (way.empty() || rank == nullptr || walks.at(rank) != first) return {};
+        way.erase(way.begin(), std::ranges::find(way, rank, &Wait::rank));
+        const auto number = [](const Wait& wait) { return wait.rank->row.rank; };
+        std::rotate(way.begin(), std::ranges::min_element(way, {}, number), way.end());
+        if (way.size() == 2 && may_meet(*way[0].rank, *way[1].rank)) return {};
+        const Wait& newest = std::ranges::min(way, {}, &began_ago);
+        const auto all_seen = [&](const Wait& one) { return was_seen(*one.rank, newest); };
+        return std::ranges::all_of(way, all_seen) ? way : std::vector<Wait>();
     }
 
     void add_cycles() {
-        std::set<const Rank*> done;
+        std::map<const Rank*, const Rank*> walks;  // the rank with which a walk began that came there
         for (const Wait& wait : waits_) {
-            if (done.contains(wait.rank)) continue;
-            const Ranks cycle = cycle_from(*wait.rank);
+            const std::vector<Wait> cycle = cycle_behind(wait.rank, walks);
             if (cycle.empty()) continue;
-            std::vector<std::string> clauses;
-            for (const Rank* rank : cycle) {
-                done.insert(rank);
-                explained_.insert(rank->row.rank);
-                clauses.push_back(named({rank}, asked_) + " is " + in_call(*rank, *message_of(*rank), asked_));
+            std::vector<Clause> clauses;
+            for (const Wait& one : cycle) {
+                explained_.insert(one.rank->row.rank);
+                clauses.push_back(
+                    clause_of(named({one.rank}) + " is " + in_call(*one.rank, *one.seat, asked_), {one.rank}));
             }
-            lines_.push_back({opening(wait) + "a cycle: " + joined(clauses, "; "), call_in(wait)});
+            clauses.front().text.insert(0, "a cycle: ");
+            if (are_news(cycle)) add_line(opening(cycle.front()), clauses, call_in(cycle.front()));
         }
     }
 
@@ -327,35 +285,41 @@ private:
         for (const auto& [peer, waits] : by_peer)
             for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         for (const auto& [peer, waits] : by_peer) {
-            if (explained_.contains(peer)) continue;  // another line says what that one waits for
+            if (explained_.contains(peer) || !are_news(waits)) continue;  // another line has what that one waits for
             const Wait& first = waits.front();
-            const Rank* partner = rank_of(peer);
-            std::string who = "rank " + std::to_string(peer) + " is not watched on this host";
-            if (partner != nullptr) who = clauses({partner}, asked_).front();
-            if (waits.size() > 1) who = std::to_string(waits.size()) + " ranks wait for it: " + who;
-            lines_.push_back({opening(first) + who, call_in(first)});
+            const Rank* const partner = rank_of(peer);
+            Clause who{.text = not_seen("rank " + std::to_string(peer), 1, asked_), .ranks = {peer}};
+            if (partner != nullptr && was_seen(*partner, first)) who = clauses({partner}, asked_).front();
+            if (waits.size() > 1) who.text.insert(0, std::to_string(waits.size()) + " ranks wait for it: ");
+            add_line(opening(first), {who}, call_in(first));
         }
     }
 
     /// Nothing tells what they wait for: where everybody is has to do. Stopped and dead ranks are named alone, as any
     /// other may be elsewhere because of them.
     void add_everybody() {
+        if (!are_news(waits_)) return;
         const Wait& first = waits_.front();
         Ranks others;
-        for (const Rank& rank : ranks_)
-            if (&rank != first.rank) others.push_back(&rank);
+        for (const Rank* rank : ranks_)
+            if (rank != first.rank && was_seen(*rank, first)) others.push_back(rank);
         const auto is_still = [&](const Rank* rank) { return is_stopped(*rank, asked_); };
         if (std::ranges::any_of(others, is_still)) std::erase_if(others, std::not_fn(is_still));
-        const std::vector<std::string> where = clauses(others, asked_);
-        const std::string said = where.empty() ? "no other rank is watched on this host" : joined(where, "; ");
-        lines_.push_back({opening(first) + said, call_in(first)});
+        std::vector<Clause> where = clauses(others, asked_);
+        if (where.empty())
+            where.push_back(
+                {.text = asked_.of_hosts ? "no other rank is known" : "no other rank is watched on this host",
+                 .ranks = {}});
+        add_line(opening(first), where, call_in(first));
     }
 
-    const std::vector<Rank>& ranks_;
+    const Ranks& ranks_;
     const double timeout_s_;
     const Asked& asked_;
-    std::vector<Wait> waits_;  ///< of which the ranks ascend
-    std::set<int> explained_;  ///< ranks that a line is about
+    std::vector<Wait> waits_;                     ///< of which the ranks ascend
+    std::map<const Rank*, std::size_t> waiting_;  ///< the first wait of each
+    std::set<int> explained_;                     ///< ranks that a line is about
+    bool is_old_ = false;                         ///< a wait has its line, which is no news
     std::vector<Line> lines_;
 };
 
@@ -372,12 +336,14 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
     return any;
 }
 
-std::vector<Line> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
+std::vector<Line> conclude(const Ranks& ranks, double timeout_s, const Asked& asked) {
     return Conclusion(ranks, timeout_s, asked).lines();
 }
 
-std::vector<Line> standings(const std::vector<Rank>& ranks, const Asked& asked) {
-    return Conclusion(ranks, 0, asked).standings();
+Ranks all_of(const std::vector<Rank>& ranks) {
+    Ranks all;
+    for (const Rank& rank : ranks) all.push_back(&rank);
+    return all;
 }
 
 }  // namespace tollbar::detail::watch

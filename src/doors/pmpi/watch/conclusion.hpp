@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// For whom ranks wait, from a look at the seats of their host: the lines that TOLLBAR_TIMEOUT prints.
+// For whom ranks wait, from a look at the seats of their hosts: the lines that TOLLBAR_TIMEOUT prints.
 #pragma once
 
 #include "look.hpp"
 
 #include <functional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 namespace tollbar::detail::watch {
 
-/// Asked about a process of this host.
+using Ranks = std::vector<const Rank*>;
+
+/// Asked about a rank; its host answers, or what that has told.
 struct Asked {
-    std::string host;
-    std::function<std::string(pid_t process, std::uint64_t address)> site;
+    std::function<std::string(const Rank& rank, std::uint64_t address)> site;
     /// "running", "asleep in the kernel's pipe_read", "stopped" or "dead".
     std::function<std::string(const Rank& rank)> doing;
+    bool of_hosts = false;   ///< ranks that are not among these are on hosts that have told nothing
+    bool tells_time = true;  ///< how long a wait has lasted, which is not known of two looks shortly after each other
 };
 
 struct Line {
     std::string text;
-    /// Facts for `tollbar run`, which makes one sentence of those of several hosts. A line about a collective call has
-    /// "at ID NUMBER", then the first rank of this host; a standing has "ranks 0,2,5", then "ID:COUNT:CALL" for each
-    /// communicator that these share with other hosts. Any other has "in RANK SEAT CALL", the call that its wait is in.
-    std::string facts;
+    std::string about;  ///< its head: "MPI_COMM_WORLD (4 ranks), MPI_Bcast 3", and no place
+    /// All lines of a wait have this, and no other wait's: "at ID NUMBER", a collective call of a communicator, or
+    /// "in RANK SEAT CALL", any other call.
+    std::string wait;
+    std::vector<int> named;  ///< the ranks of which it tells something, in ascending order
+    double waited_s = 0;     ///< the rank that speaks
 };
 
 /// Ranks that are stopped or dead wait no more, as they may have what they waited for; whether there was one. Lines are
@@ -33,12 +37,12 @@ struct Line {
 bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
 
 /// A line for each communicator at whose collective call ranks have waited for `timeout_s` or longer, for each cycle of
-/// messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD. A collective
-/// call of a communicator meets the one of the same number of its other ranks.
-std::vector<Line> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
+/// messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD, in ascending
+/// order. A collective call of a communicator meets the one of the same number of its other ranks. A
+/// line needs news of a host whose ranks wait, and a rank is believed to be where it was seen since the wait began.
+std::vector<Line> conclude(const Ranks& ranks, double timeout_s, const Asked& asked);
 
-/// The places of all ranks, and how far they are, for ranks of other hosts: "host a, process 4711, in ..." of a
-/// single rank.
-std::vector<Line> standings(const std::vector<Rank>& ranks, const Asked& asked);
+/// Pointers to all of them.
+Ranks all_of(const std::vector<Rank>& ranks);
 
 }  // namespace tollbar::detail::watch

@@ -55,11 +55,4 @@ std::string described(const tollbar_counted& one, const tollbar_counted& other) 
     return call_of(one).name + (shown.empty() ? "" : " (" + joined(shown, ", ") + ")");
 }
 
-std::string fact_of(const tollbar_counted& one) {
-    const auto [root, operation, bytes] = parts_of(one);
-    std::string fact = std::string(call_of(one).name) + "," + root + "," + operation + "," + bytes;
-    std::ranges::replace(fact, ' ', '.');
-    return fact;
-}
-
 }  // namespace tollbar::detail::watch

@@ -33,7 +33,4 @@ inline bool fits_itself(const tollbar_counted& one) {
 /// A call with what of it differs from `other`; of another call, with its root.
 std::string described(const tollbar_counted& one, const tollbar_counted& other);
 
-/// "MPI_Reduce,root.0,MPI_SUM,8.bytes", with nothing for what the call has not or may differ.
-std::string fact_of(const tollbar_counted& one);
-
 }  // namespace tollbar::detail::watch

@@ -139,7 +139,7 @@ std::vector<Rank> Looking::look(Clock::time_point now) {
         const tollbar_row& shared = file_.rows[row];
         // Acquire: pairs with begin(); the row's rank is there.
         if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
-        Rank& rank = ranks.emplace_back(Rank{.row = copied(shared)});
+        Rank& rank = ranks.emplace_back(Rank{.row = copied(shared), .host = &host_});
         for (std::size_t i = 0; i < tollbar_seats; ++i) {
             std::uint64_t& at = rank.row.seats[i].at;
             rank.waited_s[i] = waited(row, i, at, now);

@@ -32,10 +32,20 @@ struct Row {
     std::vector<tollbar_comm> comms;  ///< up to the last one in use; the id of nobody's is 0
 };
 
+/// A host of which ranks are known.
+struct KnownHost {
+    std::string name;
+    double age_s = 0;                ///< of what is known, where that has travelled
+    bool is_news = true;             ///< it was not known when it was concluded last
+    std::vector<std::string> texts;  ///< of ranks that have travelled: a site is the place of its text
+};
+
 /// A rank's row, and for how long each of its seats has been seen in its call; 0 outside.
 struct Rank {
     Row row;
     std::array<double, tollbar_seats> waited_s{};
+    const KnownHost* host = nullptr;
+    std::size_t doing = 0;  ///< the place of that text, where the rank has travelled
 
     /// nullptr for 0, the index of none, and where it is nobody's.
     const tollbar_comm* comm(std::uint64_t index_plus_one) const;
@@ -72,7 +82,7 @@ inline bool is_outside(const tollbar_seat& seat) { return tollbar_state_of(seat.
 /// Looks again and again.
 class Looking {
 public:
-    explicit Looking(const tollbar_seats_file& file) : file_(file) {}
+    Looking(const tollbar_seats_file& file, const KnownHost& host) : file_(file), host_(host) {}
 
     /// The ranks in ascending order. A seat that changes while it is looked at is shown as outside, and so is one that
     /// polled, and has not for half of the time since: its thread computes.
@@ -102,6 +112,7 @@ private:
     double waited(std::size_t row, std::size_t seat, std::uint64_t at, Clock::time_point now);
 
     const tollbar_seats_file& file_;
+    const KnownHost& host_;
     std::vector<Since> since_;
 };
 

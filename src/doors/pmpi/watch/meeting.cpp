@@ -7,6 +7,7 @@
 #include "base/report.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -50,21 +51,21 @@ void join_unknown(Came& came) {
 
 }  // namespace
 
-Meeting meeting_of(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64_t number) {
+Meeting meeting_of(const Ranks& ranks, std::uint64_t id, std::uint64_t number) {
     Meeting meeting;
     Came came;
     std::map<unsigned, std::size_t> by_call;
-    for (const Rank& rank : ranks) {
-        const tollbar_comm* comm = rank.comm_of(id);
+    for (const Rank* rank : ranks) {
+        const tollbar_comm* comm = rank->comm_of(id);
         if (comm == nullptr) continue;
         ++meeting.members;
-        if (comm->count < number) meeting.missing.push_back(&rank);
+        if (comm->count < number) meeting.missing.push_back(rank);
         const auto is_behind = [&](const tollbar_seat& seat) {
             return tollbar_counts(call_of(seat).kind) != 0 && seat.number < comm->count;
         };
-        if (any_seat(rank, id, is_behind)) meeting.racing.push_back(&rank);
+        if (any_seat(*rank, id, is_behind)) meeting.racing.push_back(rank);
         if (const tollbar_counted* one = counted_at(*comm, number)) {
-            came[form_of(*one)].push_back(&rank);
+            came[form_of(*one)].push_back(rank);
             ++by_call[call_in(*one)];
         }
     }
@@ -84,96 +85,101 @@ bool is_in(const Rank& rank, std::uint64_t id, std::uint64_t number) {
     return any_seat(rank, id, [&](const tollbar_seat& seat) { return seat.number == number; });
 }
 
-std::vector<std::string> misfits(const Meeting& meeting, const Asked& asked) {
-    std::vector<std::string> found;
+std::vector<Clause> misfits(const Meeting& meeting, const Asked& asked) {
+    std::vector<Clause> found;
     if (meeting.came.empty()) return found;
     const auto& [usual, most] = meeting.came.front();
     std::size_t of_its_name = 0;
     for (const auto& [other, ranks] : meeting.came)
         if (call_in(other) == call_in(usual)) of_its_name += ranks.size();
     const auto called = [&](const Ranks& ranks, const tollbar_counted& one, const tollbar_counted& beside) {
-        return named(ranks, asked) + " called " + described(one, beside) + " at " +
-               asked.site(ranks.front()->row.process, one.site);
+        return named(ranks) + " called " + described(one, beside) + " at " + asked.site(*ranks.front(), one.site);
     };
     for (const auto& [other, ranks] : meeting.came) {
         if (&ranks == &most) continue;
         const bool same = call_in(other) == call_in(usual);
         const std::size_t here = of_its_name - (same ? ranks.size() : 0);
         const std::string where = here == 1 ? "rank " + text_of_number(most.front()) : std::to_string(here) + " ranks";
-        found.push_back(called(ranks, other, usual) + " where " + where + " called " + described(usual, other));
+        std::string text = called(ranks, other, usual) + " where " + where + " called " + described(usual, other);
+        found.push_back(clause_of(std::move(text), ranks));
     }
     if (!fits_itself(usual)) {
         tollbar_counted of_none = usual;
         of_none.gives = of_none.gets = ~std::uint64_t{0};
-        found.push_back(called(most, usual, of_none) + ", which do not meet");
+        found.push_back(clause_of(called(most, usual, of_none) + ", which do not meet", most));
     }
     return found;
 }
 
-std::vector<std::string> numbers_do_not_tell(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
-                                             const Asked& asked) {
+std::vector<Clause> numbers_do_not_tell(const Meeting& meeting, const Ranks& ranks, std::uint64_t id,
+                                        const Asked& asked) {
     std::map<std::uint64_t, Ranks> by_count;
-    for (const Rank& rank : ranks)
-        if (const tollbar_comm* comm = rank.comm_of(id)) by_count[comm->count].push_back(&rank);
+    for (const Rank* rank : ranks)
+        if (const tollbar_comm* comm = rank->comm_of(id)) by_count[comm->count].push_back(rank);
     const bool one = meeting.racing.size() == 1;
-    std::vector<std::string> found{"cannot tell which of its calls meet, as threads of " +
-                                   std::string(one ? "rank " : "ranks ") + numbers(meeting.racing) +
-                                   (one ? " is" : " are") + " in several at once"};
+    std::vector<Clause> found;
+    found.push_back({.text = "cannot tell which of its calls meet, as threads of " +
+                             std::string(one ? "rank " : "ranks ") + numbers(meeting.racing) + (one ? " is" : " are") +
+                             " in several at once",
+                     .ranks = {}});
     const std::uint64_t most = by_count.rbegin()->first;
     const std::string calls = std::to_string(by_count.begin()->first) + " collective calls there";
     if (by_count.size() == 1) {
-        found.push_back("all of its ranks on this host have made " + calls);
+        const char* const all = asked.of_hosts ? "all of its ranks that are known" : "all of its ranks on this host";
+        found.push_back({.text = std::string(all) + " have made " + calls, .ranks = {}});
     } else {
         const std::string where = " made " + calls + " where others have made " + std::to_string(most) + ": ";
-        for (std::string& clause : clauses(by_count.begin()->second, asked, (" has" + where + "it is ").c_str(),
-                                           (" have" + where + "they are ").c_str()))
+        for (Clause& clause : clauses(by_count.begin()->second, asked, (" has" + where + "it is ").c_str(),
+                                      (" have" + where + "they are ").c_str()))
             found.push_back(std::move(clause));
     }
     return found;
 }
 
-bool is_whole_job(const std::vector<Rank>& ranks) {
-    return std::ranges::any_of(ranks, [&](const Rank& rank) {
-        const tollbar_comm* const world = rank.comm_of(tollbar_world);
+bool is_whole_job(const Ranks& ranks) {
+    return std::ranges::any_of(ranks, [&](const Rank* rank) {
+        const tollbar_comm* const world = rank->comm_of(tollbar_world);
         return world != nullptr && world->size <= ranks.size();
     });
 }
 
-std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members,
-                     const Asked& asked) {
-    const std::string rest = std::to_string(comm.size - members) + " of its ranks ";
+std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members, const Asked& asked) {
+    const std::size_t absent = comm.size - members;
+    const std::string rest = std::to_string(absent) + " of its ranks";
     if (!is_whole_job(ranks)) {
-        const std::string verb = comm.size - members == 1 ? "is" : "are";
-        return rest + verb + " not watched on this host" + (comm.id == tollbar_world ? ", or in MPI_Init still" : "");
+        const char* const late = comm.id == tollbar_world ? ", or in MPI_Init still" : "";
+        return {{.text = not_seen(rest, absent, asked) + late, .ranks = {}}};
     }
     Ranks without;
-    for (const Rank& rank : ranks)
-        if (rank.comm_of(comm.id) == nullptr) without.push_back(&rank);
-    if (without.size() != comm.size - members) return rest + "have freed it, or not seen it made: cannot tell which";
-    return joined(clauses(without, asked, " has freed it, or not seen it made: it is ",
-                          " have freed it, or not seen it made: they are "),
-                  "; ");
+    for (const Rank* rank : ranks)
+        if (rank->comm_of(comm.id) == nullptr) without.push_back(rank);
+    if (without.size() != absent)
+        return {{.text = rest + " have freed it, or not seen it made: cannot tell which", .ranks = {}}};
+    return clauses(without, asked, " has freed it, or not seen it made: it is ",
+                   " have freed it, or not seen it made: they are ");
 }
 
-std::string all_have_come(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
-                          std::uint64_t number, const Asked& asked) {
-    Ranks still, gone;
-    for (const Rank& rank : ranks)
-        if (rank.comm_of(id) != nullptr) (is_in(rank, id, number) ? still : gone).push_back(&rank);
+Clause all_have_come(const Meeting& meeting, const Ranks& ranks, std::uint64_t id, std::uint64_t number,
+                     const Asked& asked) {
+    Ranks still, gone, stopped;
+    for (const Rank* rank : ranks)
+        if (rank->comm_of(id) != nullptr) (is_in(*rank, id, number) ? still : gone).push_back(rank);
     if (gone.empty()) {
-        const std::string text = "all its ranks have come and are in it still: cannot tell why it does not end";
+        std::string text = "all its ranks have come and are in it still: cannot tell why it does not end";
         const std::string_view name = meeting.came.empty() ? "" : call_of(meeting.came.front().first).name;
-        const bool varies = name.ends_with("v") || name.ends_with("w");
-        return text + (varies ? ", as counts that may differ from rank to rank are not compared" : "");
+        if (name.ends_with("v") || name.ends_with("w"))
+            text += ", as counts that may differ from rank to rank are not compared";
+        return {.text = std::move(text), .ranks = {}};
     }
     std::string text = "all its ranks have come: ";
     if (!still.empty())
         text += (still.size() == 1 ? "still in it is rank " : "still in it are ranks ") + numbers(still) + ", ";
     text += gone.size() == 1 ? "gone on is " : "gone on are ";
-    return text + joined(by_place(gone, asked), ", ", [](const auto& place) {
-               return (place.second.size() == 1 ? "rank " : "ranks ") + numbers(place.second) + " (" + place.first +
-                      ")";
-           });
+    text += joined(by_place(gone, asked), ", ", [](const auto& place) {
+        return (place.second.size() == 1 ? "rank " : "ranks ") + numbers(place.second) + " (" + place.first + ")";
+    });
+    std::ranges::copy_if(gone, std::back_inserter(stopped), [&](const Rank* rank) { return is_stopped(*rank, asked); });
+    return clause_of(std::move(text), stopped);
 }
 
 }  // namespace tollbar::detail::watch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a host at one collective call: who has come, and whether what they called fits together.
+// Ranks at one collective call: who has come, and whether what they called fits together.
 #pragma once
 
 #include "whereabouts.hpp"
@@ -11,7 +11,7 @@
 namespace tollbar::detail::watch {
 
 struct Meeting {
-    std::size_t members = 0;  ///< ranks of this host that have the communicator
+    std::size_t members = 0;  ///< ranks that have the communicator
     Ranks missing;            ///< members that have made fewer calls there
     Ranks racing;             ///< members with a thread in a call there while another one has made a later call
     /// Members whose call of that number is known; those whose calls fit together are together. The first ones made
@@ -19,28 +19,28 @@ struct Meeting {
     std::vector<std::pair<tollbar_counted, Ranks>> came;
 };
 
-/// The ranks of the host at the call of that number of the communicator `id`.
-Meeting meeting_of(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64_t number);
+/// These ranks at the call of that number of the communicator `id`.
+Meeting meeting_of(const Ranks& ranks, std::uint64_t id, std::uint64_t number);
 
 /// Whether a thread of the rank is in that call. The end of a call that has only been begun is none of its threads'.
 bool is_in(const Rank& rank, std::uint64_t id, std::uint64_t number);
 
 /// Clauses about the calls that do not fit to that of most.
-std::vector<std::string> misfits(const Meeting& meeting, const Asked& asked);
+std::vector<Clause> misfits(const Meeting& meeting, const Asked& asked);
 
 /// Clauses where threads of a rank are in several calls at once, whose order other ranks cannot know: the ranks that
 /// have made the fewest.
-std::vector<std::string> numbers_do_not_tell(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
-                                             const Asked& asked);
+std::vector<Clause> numbers_do_not_tell(const Meeting& meeting, const Ranks& ranks, std::uint64_t id,
+                                        const Asked& asked);
 
 /// Whether these are all the ranks of the job, so that no communicator has any elsewhere.
-bool is_whole_job(const std::vector<Rank>& ranks);
+bool is_whole_job(const Ranks& ranks);
 
-/// A clause about ranks of the communicator that this host does not show: it shows `members`.
-std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members, const Asked& asked);
+/// Clauses about ranks of the communicator that are not seen to have it; `members` are.
+std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members, const Asked& asked);
 
-/// A clause that says which ranks are in the call still.
-std::string all_have_come(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
-                          std::uint64_t number, const Asked& asked);
+/// A clause that says which ranks are in the call still; about those of the others that are stopped or dead.
+Clause all_have_come(const Meeting& meeting, const Ranks& ranks, std::uint64_t id, std::uint64_t number,
+                     const Asked& asked);
 
 }  // namespace tollbar::detail::watch

@@ -7,14 +7,19 @@
 
 namespace tollbar::detail::watch {
 
-/// `tollbar run` gathers what is told: its secret is in the environment.
-bool is_gathered() noexcept;
+/// `tollbar run` gathers what ranks wait for, and says it: its secret is in the environment. False also where this
+/// process's stderr is a file, which `tollbar run` does not read.
+bool are_gathered() noexcept;
 
-/// The same, and it wants to know how long each rank has waited for whom.
+/// It gathers how long each rank has waited for whom.
 bool is_accounted() noexcept;
 
-/// Reports the line, and where it is gathered, with these facts for a program behind it: "tollbar: TEXT [~FACTS SEAL]".
-/// The seal is SipHash-2-4 of all between "tollbar: " and the seal.
+/// Says the line on stderr, with these facts for a program behind it: "tollbar: TEXT [~FACTS SEAL]". The seal is
+/// SipHash-2-4 of all between "tollbar: " and the seal.
 void tell(const std::string& text, const std::string& facts);
+
+/// Tells the rows_of() of a host, of which `first` is the lowest rank, in lines that no other comes between:
+/// "rows VERSION FIRST TURN PART PARTS ROWS" are the facts of each.
+void tell_rows(const std::string& rows, int first);
 
 }  // namespace tollbar::detail::watch

@@ -2,6 +2,8 @@
 // Each rank has a thread that looks at the seats of its host a few times a time-out; the first to see that a wait has
 // lasted so long reports for all.
 #include "conclusion.hpp"
+#include "meeting.hpp"
+#include "rows.hpp"
 #include "told.hpp"
 #include "watch.hpp"
 
@@ -18,7 +20,6 @@
 #include <fcntl.h>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <utility>
@@ -63,23 +64,41 @@ std::string doing(const Rank& rank) {
     return asleep_in.empty() || asleep_in == "0" ? "asleep" : "asleep in the kernel's " + asleep_in;
 }
 
-/// A look, and what is concluded from it.
+/// The host that this process is on. Never destroyed: its watcher goes on until the process ends.
+const KnownHost& own_host() {
+    static const auto* const only = new KnownHost{.name = mpi::host_name(), .texts = {}};
+    return *only;
+}
+
+/// A look, and what is concluded from it, or told for a conclusion from the ranks of all hosts.
 struct Found {
     Asked asked() {
-        return {.host = mpi::host_name(),
-                .site =
-                    [this](pid_t process, std::uint64_t address) {
+        return {.site =
+                    [this](const Rank& rank, std::uint64_t address) {
                         pulse();
-                        return places.of_call(process, address);
+                        return places.of_call(rank.row.process, address);
                     },
                 .doing =
                     [this](const Rank& rank) {
                         pulse();
                         return watch::doing(rank);
-                    }};
+                    },
+                .tells_time = tells_time};
     }
 
-    void conclude() { lines = watch::conclude(ranks, timeout_s, asked()); }
+    void conclude() {
+        if (travels) {
+            rows = rows_of(own_host(), ranks, timeout_s, asked());
+        } else {
+            lines = watch::conclude(all_of(ranks), timeout_s, asked());
+        }
+    }
+
+    /// Whether a rank has waited for the time-out.
+    bool has_waits() const {
+        return std::ranges::any_of(ranks,
+                                   [&](const Rank& rank) { return std::ranges::max(rank.waited_s) >= timeout_s; });
+    }
 
     bool is_sound(const Looking& looking) {
         return !leave_out_stopped(ranks, timeout_s, asked()) && looking.still_wait(ranks, timeout_s);
@@ -99,25 +118,27 @@ struct Found {
     std::vector<Rank> ranks;
     double timeout_s = 0;
     std::function<void()> pulse;  ///< called all the time
+    bool travels = false, tells_time = true;
     Places places{};
     std::vector<Line> lines{};
+    std::string rows{};
 };
 
-/// The lines of a look; none at all where one has become wrong a little later, or has been wrong.
-std::optional<Found> found_by(Looking& looking, Clock::time_point now, Seconds timeout,
-                              const std::function<void()>& pulse, const std::stop_token& stop = {}) {
-    Found found{.ranks = looking.look(now), .timeout_s = timeout.count(), .pulse = pulse};
-    leave_out_stopped(found.ranks, timeout.count(), found.asked());
-    found.conclude();
-    if (found.lines.empty() && !is_gathered()) return std::nullopt;
-    if (!nap(stop, std::min(timeout / 32, Seconds(0.1))) || !found.is_sound(looking)) return std::nullopt;
-    return found;
+/// Concludes from a look; false where that has become wrong a little later, or has been wrong. Rows that travel are
+/// made when it is this watcher's turn.
+bool conclude_from(Found& found, const Looking& looking, const std::stop_token& stop = {}) {
+    leave_out_stopped(found.ranks, found.timeout_s, found.asked());
+    if (!found.travels) {
+        if (!found.has_waits()) return false;
+        found.conclude();
+    }
+    return nap(stop, Seconds(std::min(found.timeout_s / 32, 0.1))) && found.is_sound(looking);
 }
 
 class Watcher {
 public:
     Watcher(tollbar_seats_file& file, double timeout_s)
-        : file_(file), timeout_(timeout_s), looking_(file),
+        : file_(file), timeout_(timeout_s), looking_(file, own_host()),
           thread_(quiet_thread([this](const std::stop_token& stop) { watch(stop); })) {}
 
 private:
@@ -130,7 +151,7 @@ private:
             const Seconds until_due = timeout_ - Seconds(longest.waited_s);
             const bool waits = until_due <= Seconds(0) && is_due(file_.reported_ns, now);
             // Ranks of other hosts may wait for one that stands still.
-            const bool stands = is_gathered() && longest.stood_s >= timeout_.count() && is_due(file_.stood_ns, now);
+            const bool stands = travels_ && longest.stood_s >= timeout_.count() && is_due(file_.stood_ns, now);
             if (waits || stands) report_if_possible([&] { look(now, stop); });
             pause = until_due > Seconds(0) ? std::min(longest_pause_, until_due) : longest_pause_;
         }
@@ -145,25 +166,25 @@ private:
 
     void look(Clock::time_point now, const std::stop_token& stop) {
         bool went_on = true;
-        auto found = found_by(
-            looking_, now, timeout_, [&] { went_on = goes_on(Clock::now()) && went_on; }, stop);
-        if (!found) return;
-        std::uint64_t& turn = found->lines.empty() ? file_.stood_ns : file_.reported_ns;
+        const auto pulse = [&] { went_on = goes_on(Clock::now()) && went_on; };
+        Found found{.ranks = looking_.look(now), .timeout_s = timeout_.count(), .pulse = pulse, .travels = travels_};
+        if (!conclude_from(found, looking_, stop)) return;
+        std::uint64_t& turn = found.has_waits() ? file_.reported_ns : file_.stood_ns;
         const std::uint64_t last = __atomic_load_n(&turn, __ATOMIC_RELAXED);
         if (!takes(turn, now)) return;
         __atomic_store_n(&file_.stood_ns, nanoseconds(now.time_since_epoch()), __ATOMIC_RELAXED);
-        if (is_gathered()) standings(looking_.look(Clock::now()), found->asked());  // for their places
+        if (!found.has_waits() && is_whole_job(all_of(found.ranks))) return;  // nobody elsewhere waits for one of them
+        if (travels_) found.conclude();
         // One watcher of the host asks, and looks on meanwhile.
-        const bool learnt = found->learn(looking_, [&] {
-            found->pulse();
+        const bool learnt = found.learn(looking_, [&] {
+            pulse();
             const bool still = !stop.stop_requested() && went_on;
             if (still) looking_.longest(Clock::now());
             return still;
         });
         if (!learnt || !went_on) return give_back(turn, now, last);
-        if (is_gathered())
-            for (const Line& line : standings(looking_.look(Clock::now()), found->asked())) tell(line.text, line.facts);
-        for (const Line& line : found->lines) tell(line.text, line.facts);
+        if (travels_) tell_rows(found.rows, found.ranks.front().row.rank);
+        for (const Line& line : found.lines) tollbar_report("%s", line.text.c_str());
     }
 
     /// Nothing was said at this turn.
@@ -188,6 +209,7 @@ private:
     tollbar_seats_file& file_;
     const Seconds timeout_;
     const Seconds longest_pause_ = std::clamp(timeout_ / 16, Seconds(0.01), Seconds(1));
+    const bool travels_ = are_gathered();  ///< `tollbar run` concludes, for all hosts
     Looking looking_;
     Clock::time_point before_ = Clock::now();
     std::jthread thread_;  ///< the last one here: it uses the others
@@ -212,7 +234,7 @@ void end(const Place& place) noexcept {
     delete std::exchange(watcher, nullptr);
 }
 
-std::vector<std::string> waits_in(const std::string& path, double apart_s) {
+std::vector<Line> waits_in(const std::string& path, double apart_s) {
     const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // it may be a pipe
     struct stat status {};
     if (!file || fstat(file.number(), &status) != 0) throw_errno(path);
@@ -220,14 +242,12 @@ std::vector<std::string> waits_in(const std::string& path, double apart_s) {
     const Mapping mapping(sizeof(tollbar_seats_file), PROT_READ, MAP_SHARED, file.number(), path);
     const auto& seats = *reinterpret_cast<const tollbar_seats_file*>(mapping.memory());
     if (__atomic_load_n(&seats.version, __ATOMIC_RELAXED) != tollbar_seats_version) throw_errno(path, EPROTO);
-    Looking looking(seats);
+    Looking looking(seats, own_host());
     looking.look(Clock::now());
     nap({}, Seconds(apart_s));
-    std::vector<std::string> texts;
-    auto found = found_by(looking, Clock::now(), Seconds(apart_s), [] {});
-    if (found && found->learn(looking, [] { return true; }))
-        std::ranges::transform(found->lines, std::back_inserter(texts), &Line::text);
-    return texts;
+    Found found{.ranks = looking.look(Clock::now()), .timeout_s = apart_s, .pulse = [] {}, .tells_time = false};
+    const bool is_sound = conclude_from(found, looking) && found.learn(looking, [] { return true; });
+    return is_sound ? std::move(found.lines) : std::vector<Line>();
 }
 
 }  // namespace tollbar::detail::watch

@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace tollbar::detail::watch {
 
 namespace {
 
-std::string site(const Rank& rank, std::uint64_t address, const Asked& asked) {
-    return asked.site(rank.row.process, address);
-}
+std::string site(const Rank& rank, std::uint64_t address, const Asked& asked) { return asked.site(rank, address); }
 
 /// The last collective call of that thread; without any, of a thread that has ended.
 std::string last_of(const Rank& rank, const tollbar_seat& seat, const Asked& asked) {
@@ -35,14 +34,14 @@ bool is_stopped(const Rank& rank, const Asked& asked) {
     return doing == "stopped" || doing == "dead";
 }
 
-std::string home(const Rank& rank, const Asked& asked) {
-    return "host " + asked.host + ", process " + std::to_string(rank.row.process);
+std::string home(const Rank& rank) {
+    return "host " + rank.host->name + ", process " + std::to_string(rank.row.process);
 }
 
-std::string named(const Ranks& ranks, const Asked& asked) {
+std::string named(const Ranks& ranks) {
     const std::string which = numbers(ranks);
     if (ranks.size() > 1) return "ranks " + which;
-    return "rank " + which + " (" + home(*ranks.front(), asked) + ")";
+    return "rank " + which + " (" + home(*ranks.front()) + ")";
 }
 
 std::string peer_of(const tollbar_seat& seat) {
@@ -78,20 +77,33 @@ std::string whereabouts(const Rank& rank, const Asked& asked) {
 
 std::vector<std::pair<std::string, Ranks>> by_place(const Ranks& ranks, const Asked& asked) {
     std::vector<std::pair<std::string, Ranks>> places;
+    std::map<std::string, std::size_t> at;
     for (const Rank* rank : ranks) {
-        const std::string place = whereabouts(*rank, asked);
-        auto found = std::ranges::find(places, place, &decltype(places)::value_type::first);
-        if (found == places.end()) found = places.insert(places.end(), {place, {}});
-        found->second.push_back(rank);
+        std::string place = whereabouts(*rank, asked);
+        const auto [found, is_new] = at.try_emplace(place, places.size());
+        if (is_new) places.emplace_back(std::move(place), Ranks());
+        places[found->second].second.push_back(rank);
     }
     return places;
 }
 
-std::vector<std::string> clauses(const Ranks& ranks, const Asked& asked, const char* is, const char* are) {
-    std::vector<std::string> all;
+Clause clause_of(std::string text, const Ranks& ranks) {
+    Clause clause{.text = std::move(text), .ranks = {}};
+    for (const Rank* rank : ranks) clause.ranks.push_back(rank->row.rank);
+    return clause;
+}
+
+std::vector<Clause> clauses(const Ranks& ranks, const Asked& asked, const char* is, const char* are) {
+    std::vector<Clause> all;
     for (const auto& [place, there] : by_place(ranks, asked))
-        all.push_back(named(there, asked) + (there.size() == 1 ? is : are) + place);
+        all.push_back(clause_of(named(there) + (there.size() == 1 ? is : are) + place, there));
     return all;
+}
+
+std::string not_seen(const std::string& subject, std::size_t ranks, const Asked& asked) {
+    const bool one = ranks == 1;
+    if (asked.of_hosts) return subject + (one ? " is on a host that says nothing" : " are on hosts that say nothing");
+    return subject + (one ? " is" : " are") + " not watched on this host";
 }
 
 }  // namespace tollbar::detail::watch

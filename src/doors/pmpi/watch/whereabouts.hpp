@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of a host in words: who they are, and where.
+// Ranks in words: who they are, and where.
 #pragma once
 
 #include "conclusion.hpp"
@@ -12,7 +12,11 @@
 
 namespace tollbar::detail::watch {
 
-using Ranks = std::vector<const Rank*>;
+/// A part of a line, and the ranks that it is about.
+struct Clause {
+    std::string text;
+    std::vector<int> ranks;
+};
 
 inline std::string text_of_number(const Rank* rank) { return std::to_string(rank->row.rank); }
 
@@ -27,10 +31,10 @@ inline std::string numbers(const Ranks& ranks) {
 bool is_stopped(const Rank& rank, const Asked& asked);
 
 /// "host a, process 4711".
-std::string home(const Rank& rank, const Asked& asked);
+std::string home(const Rank& rank);
 
 /// "rank 3 (host a, process 4711)", "ranks 3 and 5".
-std::string named(const Ranks& ranks, const Asked& asked);
+std::string named(const Ranks& ranks);
 
 /// " from rank 1 (tag 7)".
 std::string peer_of(const tollbar_seat& seat);
@@ -45,8 +49,13 @@ std::string whereabouts(const Rank& rank, const Asked& asked);
 /// The ranks at each of their whereabouts.
 std::vector<std::pair<std::string, Ranks>> by_place(const Ranks& ranks, const Asked& asked);
 
+/// A clause about these ranks.
+Clause clause_of(std::string text, const Ranks& ranks);
+
 /// "rank 2 (host a, process 4711) is ..."; ranks in one place share a clause.
-std::vector<std::string> clauses(const Ranks& ranks, const Asked& asked, const char* is = " is ",
-                                 const char* are = " are ");
+std::vector<Clause> clauses(const Ranks& ranks, const Asked& asked, const char* is = " is ", const char* are = " are ");
+
+/// "4 of its ranks are not watched on this host" follows `subject`, and as many ranks as that is about.
+std::string not_seen(const std::string& subject, std::size_t ranks, const Asked& asked);
 
 }  // namespace tollbar::detail::watch
