@@ -327,6 +327,8 @@ class Slow:
         line = line.replace("tollbar run: hangs: ", "tollbar: ")
         if "MPI_Comm_dup" in line or "MPI_Finalize" in line or re.match(r"tollbar: .*; \d+ of \d+ are ", line):
             return ""
+        if line.startswith(("tollbar: as said, now for ", "tollbar: besides, ranks wait in ")):
+            return ""  # nothing new
         if told := re.match(r"tollbar: (\w+) \(\d+ ranks\), MPI_(\w+) (\d+) at .*?: rank (\d+) on .*? waited", line):
             return self.mistake_at(*told.groups(), least_s, said_at, line)
         # All have come, and it is not known for what one waits: the line tells where all the others are, or those that

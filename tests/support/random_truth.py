@@ -48,6 +48,10 @@ _INSIDE = re.compile(
 )
 _AFTER = re.compile(r"after MPI_(?P<call>\w+) (?P<number>\d+) of (?P<comm>\S+)")
 _START = re.compile(r", for start (?P<start>\d+) of it")
+_AS_SAID = re.compile(r"tollbar: as said, now for (?P<seconds>[\d.]+) s: (?P<calls>.*)")
+_BESIDES = re.compile(r"tollbar: besides, ranks wait in .*")
+_BRIEF = re.compile(r"(?P<about>.*?)(?:: ranks? [\d, and-]+)?")
+_SECONDS = re.compile(r"(?<= has waited )[\d.]+(?= s)")
 
 
 class Judge:
@@ -57,12 +61,18 @@ class Judge:
         self.record, self.program = record, record.program
         self.comms = {comm.name: comm for comm in self.program.comms}
         self.named: set[int] = set()  #: of all lines so far
+        self.said: dict[str, str] = {}  #: the last line, by its head
 
     def mistake(self, at: float, text: str, since: float = 0) -> str:
         """A line's mistake, in words; `at`: when it was read. `since`: the look was taken then or later."""
         self.begin, self.at = since or at - READ_S, at
         try:
+            if match := _AS_SAID.fullmatch(text):
+                return self._said_again(at, match)
+            if _BESIDES.fullmatch(text):
+                return ""
             if match := _HEAD.search(text):
+                self.said[text.removeprefix("tollbar: ").partition(" at ")[0]] = text
                 return self._of_wait(match)
             if match := _SEEN.search(text):
                 return self._of_look(match)
@@ -71,6 +81,19 @@ class Judge:
         except KeyError as error:
             return f"no communicator {error}"
         return "another line"
+
+    def _said_again(self, at: float, match: re.Match[str]) -> str:
+        """It says the same of each call, whole, of which the longest wait has lasted so long."""
+        calls = match["calls"].split("; ")
+        for call in calls:
+            about = _BRIEF.fullmatch(call)["about"]
+            if about not in self.said and not call.startswith("and "):
+                return f"{about} was not said"
+            text = self.said.get(about, "")
+            text = _SECONDS.sub(match["seconds"], text) if len(calls) == 1 else text
+            if text and (wrong := self.mistake(at, text)):
+                return wrong
+        return ""
 
     def _of_look(self, match: re.Match[str]) -> str:
         """A look from outside says which ranks are elsewhere than the many in a collective call."""

@@ -188,6 +188,7 @@ class _CopiedLines:
     def __init__(self, pipe: int, secret: gathered.Secret | None, reports: Path | None, account: list[str]) -> None:
         self._secret, self._reports, self._account = secret, reports, account
         self._lines: list[gathered.Line] = []
+        self._spoken = gathered.Spoken()
         self._copying = threading.Thread(target=self._copy, args=(pipe,), daemon=True)
         self._copying.start()
 
@@ -222,8 +223,8 @@ class _CopiedLines:
         return taken
 
     def say(self, missing: Sequence[_native.Missing]) -> None:
-        """On stderr, or to a file of reports."""
-        texts = [one.text for one in missing]
+        """On stderr a few lines; to a file of reports all of them."""
+        texts = self._spoken.lines(missing) if self._reports is None else [one.text for one in missing]
         lines = "".join(f"tollbar: {text}\n" for text in texts).encode()
         if self._reports is None:
             _write(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -15,6 +16,9 @@ _SEAL = re.compile(rb" ([0-9a-f]{16})\]\s*$")
 ACCOUNT = "account"
 _MOST_HOSTS, _MOST_RANKS = 10_000, 1_000_000  #: more than that is no report
 _OTHERS_S = 2.0  #: at most, for which the rows of other hosts are awaited
+_MOST_LINES = 3  #: for people, at a time
+_MOST_CALLS = 8  #: in a line
+_MOST_KEPT = 1000  #: of what has been said
 
 
 @dataclass(frozen=True)
@@ -140,3 +144,38 @@ class Hosts:
             return None
         self.refused.add(why)
         return why
+
+
+@dataclass
+class Spoken:
+    """Conclusions as people read them: three lines at most at a time. All that has been said before, and has not
+    changed, is one short line; a wait that finds no line is named, and said at another time."""
+
+    _before: dict[str, str] = field(default_factory=dict)  #: by wait: the sentence without its seconds
+
+    def lines(self, conclusions: Sequence[_native.Missing]) -> list[str]:
+        lasting = {one.wait: one.text.replace(f" has waited {one.waited_s:.1f} s", "", 1) for one in conclusions}
+        again = [one for one in conclusions if self._before.get(one.wait) == lasting[one.wait]]
+        new = [one for one in conclusions if one not in again]
+        room = _MOST_LINES - bool(again)
+        shown = new if len(new) <= room else new[: room - 1]
+        rest = new[len(shown) :]
+        kept = {wait: text for wait, text in self._before.items() if wait not in lasting}
+        kept |= {one.wait: lasting[one.wait] for one in (*again, *shown)}
+        self._before = dict(list(kept.items())[-_MOST_KEPT:])
+        lines = [one.text for one in shown]
+        if rest:
+            lines.append(f"besides, ranks wait in {_brief(rest)}")
+        if again:
+            lines.append(f"as said, now for {max(one.waited_s for one in again):.1f} s: {_brief(again)}")
+        return lines
+
+
+def _brief(calls: Sequence[_native.Missing]) -> str:
+    more = f"; and {len(calls) - _MOST_CALLS} more" if len(calls) > _MOST_CALLS else ""
+    return "; ".join(map(_call, calls[:_MOST_CALLS])) + more
+
+
+def _call(one: _native.Missing) -> str:
+    ranks = "rank" if len(one.named) == 1 else "ranks"
+    return f"{one.about}: {ranks} {_native.listed(one.named)}" if one.named else one.about

@@ -201,3 +201,55 @@ def test_a_thousand_hosts_are_one_sentence():
     [text] = said(hosts, 2.0)
     assert text.startswith("MPI_COMM_WORLD (4000 ranks), MPI_Allreduce 7 at main (a.c:3): rank 0 on n0 has waited ")
     assert ": rank 2803 (host n700, process 2903) has not come: it is outside the MPI, running" in text
+
+
+@dataclasses.dataclass
+class Found:
+    """A conclusion as the native module gives it."""
+
+    wait: str
+    waited_s: float = 30.0
+    named: list[int] = dataclasses.field(default_factory=lambda: [3])
+    doing: str = "running"
+
+    @property
+    def about(self) -> str:
+        return f"w (4 ranks), MPI_Bcast {self.wait}"
+
+    @property
+    def text(self) -> str:
+        return f"{self.about} at x.c:1: rank 0 on n1 has waited {self.waited_s:.1f} s: rank 3 is {self.doing}"
+
+
+def test_what_is_said_again_is_one_short_line():
+    spoken = gathered.Spoken()
+    first, second = Found("1"), Found("2", named=[])
+    assert spoken.lines([first, second]) == [first.text, second.text]
+    assert spoken.lines([]) == []
+    assert spoken.lines([Found("1", 60.0), Found("2", 60.1, named=[])]) == [
+        "as said, now for 60.1 s: w (4 ranks), MPI_Bcast 1: rank 3; w (4 ranks), MPI_Bcast 2"
+    ]
+
+
+def test_what_has_changed_is_said_whole():
+    spoken = gathered.Spoken()
+    spoken.lines([Found("1"), Found("2")])
+    changed = Found("1", 60.0, doing="stopped")
+    assert spoken.lines([changed, Found("2", 60.0)]) == [
+        changed.text,
+        "as said, now for 60.0 s: w (4 ranks), MPI_Bcast 2: rank 3",
+    ]
+
+
+def test_there_are_three_lines_at_most_and_each_wait_comes_to_be_said():
+    spoken = gathered.Spoken()
+    heard, short = set(), []
+    for turn in range(1, 22):
+        lines = spoken.lines([Found(str(wait), 30.0 * turn, [wait, wait + 1]) for wait in range(20)])
+        assert 1 <= len(lines) <= 3
+        heard |= {line.partition(" at x.c:1")[0] for line in lines if " at x.c:1: " in line}
+        short.append(lines)
+    assert len(heard) == 20
+    assert short[0][2].startswith("besides, ranks wait in w (4 ranks), MPI_Bcast 2: ranks 2 and 3; ")
+    assert short[0][2].endswith("; and 10 more")
+    assert len(short[-1]) == 1
