@@ -2,7 +2,9 @@
 """A job without an MPI: ranks that meet over sockets of their own, or processes that meet at a barrier of
 multiprocessing. To the second meeting one of them does not come.
 
-    stacks_job.py sockets|processes RANKS LATE late|stopped|looping|gone|all"""
+    stacks_job.py sockets|processes RANKS LATE late|stopped|looping|gone|all|polling
+
+polling: at sockets the others wait by asking again and again."""
 
 from __future__ import annotations
 
@@ -18,10 +20,11 @@ from multiprocessing.synchronize import Barrier
 
 WAY, RANKS, LATE, HOW = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 JOB = "TOLLBAR_TEST_JOB"
+FLAGS = socket.MSG_DONTWAIT if HOW == "polling" else 0
 
 
 def load_batch() -> None:
-    if HOW == "late":
+    if HOW in ("late", "polling"):
         time.sleep(1000)
     elif HOW == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -62,7 +65,8 @@ class Sockets:
         for name in self.heard:
             self.send(name)
         while min(self.heard.values()) < self.meetings:
-            self.heard[self.own.recvfrom(1)[1].decode()] += 1
+            with contextlib.suppress(BlockingIOError):
+                self.heard[self.own.recvfrom(1, FLAGS)[1].decode()] += 1
 
 
 def work(rank: int, meeting: Sockets | Barrier) -> None:

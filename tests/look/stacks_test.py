@@ -75,6 +75,14 @@ def test_ranks_that_all_wait_accuse_nobody_and_are_no_all_clear(started, look_un
     assert names(table, "missing", "guess") == []
 
 
+def test_ranks_that_poll_for_one_that_is_late_are_no_all_clear(started, look_until):
+    job = started(sys.executable, SOURCES / "stacks_job.py", "sockets", 3, 1, "polling")
+    late = r"rank 1 is in sleep\(\) under load_batch \(stacks_job\.py:\d+\)"
+    wanted = re.compile(rf"cannot tell: .*{late}; a rank that waits by polling looks like one that computes$")
+    table = look_until(lambda table: table.unknown and bool(wanted.match(table.notes[0])), job.pid)
+    assert not table.failed
+
+
 @pytest.mark.parametrize("how", ["late", "gone", "looping"])
 def test_a_hang_of_a_job_at_sockets_ends_it_and_names_the_rank(how):
     run = [sys.executable, "-m", "tollbar", "run", "--timeout", "1", "--on-hang", "kill", "--"]

@@ -151,9 +151,9 @@ def conclude(job: Job) -> Finding | None:
     stopped = tuple(one for one in job.members if one.state == STOPPED)
     gone = job.absent if job.is_all_here else ()
     if not waiting:
-        # Some poll by sleeps, perhaps; a job that runs, or is stopped as a whole, shows no wait at all.
-        polls = [one for one in busy if one.state == SLEEPS]
-        return Finding(_places(job, busy, ()), ()) if len(polls) > 1 and not stopped else None
+        # Processes without ranks may be at work each on its own, unless several sleep; ranks have something in common.
+        polls = busy if job.is_ranked else [one for one in busy if one.state == SLEEPS]
+        return Finding(_places(job, busy, (), polls=True), ()) if len(polls) > 1 and not stopped else None
     odd = tuple(one for one in busy if not any(one.is_with(other) for other in waiting))
     together = [one for one in waiting if one.is_together]
     is_meeting = 2 * len(together) > job.size
@@ -169,12 +169,16 @@ def conclude(job: Job) -> Finding | None:
     return Finding(sentence, waiting, odd, gone, is_guess, 2 * len(waiting) >= job.size)
 
 
-def _places(job: Job, waiting: Sequence[Member], odd: Sequence[Member], gone: Sequence[int] = ()) -> str:
-    """The sentence that says where they are; those that most are with first."""
+def _places(
+    job: Job, waiting: Sequence[Member], odd: Sequence[Member], gone: Sequence[int] = (), *, polls: bool = False
+) -> str:
+    """The sentence that says where they are; those that most are with first. `polls`: none of them is seen to wait."""
     folded = _folded(waiting)
+    end = "; none is seen that they wait for"
+    end = "; a rank that waits by polling looks like one that computes" if polls and job.is_ranked else end
     if not odd and not gone and len(folded) == 1 and len(waiting) == job.size:
         noun = "ranks" if job.is_ranked else "processes"
-        return f"all {job.size} {noun} are in one place, {folded[0][0]}; none is seen that they wait for"
+        return f"all {job.size} {noun} are in one place, {folded[0][0]}{end}"
     of = f" of {job.size}" if job.is_ranked else ""
     clauses = []
     for place, members in folded:
@@ -194,7 +198,7 @@ def _places(job: Job, waiting: Sequence[Member], odd: Sequence[Member], gone: Se
     elif job.absent:
         verbs = ("is", "has") if len(job.absent) == 1 else ("are", "have")
         clauses.append(f"{_named(job, job.absent)} {verbs[0]} not on this host, or {verbs[1]} ended")
-    return "; ".join(clauses) + ("" if odd or gone else "; none is seen that they wait for")
+    return "; ".join(clauses) + ("" if odd or gone else end)
 
 
 def _listed(job: Job, numbers: Sequence[int], of: str) -> str:

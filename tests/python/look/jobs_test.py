@@ -80,8 +80,18 @@ def test_of_many_ranks_all_are_told():
     assert found.sentence.startswith("ranks 0-10 of 12 are in recv() under recv; rank 11 is in "), found.sentence
 
 
-def test_a_job_that_runs_waits_for_nobody():
-    assert jobs.conclude(job(*[(jobs.RUNS, "load")] * 3, (jobs.MOVES, "recv"))) is None
+def test_of_ranks_that_run_it_is_said_where_and_that_they_may_poll():
+    """Rank 3 may be late, or the only one that works while the others poll."""
+    found = jobs.conclude(job(*[(jobs.RUNS, "poll")] * 3, (jobs.SLEEPS, "load")))
+    assert not found.names_somebody
+    assert found.sentence == (
+        "ranks 0, 1 and 2 of 4 are in recv() under poll; rank 3 is in sleep() under load; a rank that waits by polling "
+        "looks like one that computes"
+    )
+
+
+def test_processes_without_ranks_that_run_wait_for_nobody():
+    assert jobs.conclude(job(*[(jobs.RUNS, "load")] * 3, (jobs.MOVES, "recv"), ranked=False)) is None
     assert jobs.conclude(job((jobs.WAITS, "recv"))) is None
 
 
