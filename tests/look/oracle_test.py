@@ -208,7 +208,7 @@ def test_the_thread_that_does_not_come_is_named(compiled, started, look_until, k
     job = started(*program, *words, threads)
     table = look_until(lambda table: table.failed and len(names(table, "waits")) == threads - 1, job.pid)
     [missing] = names(table, "missing", "guess")
-    assert re.fullmatch(r"pause\(\) under late|late\(\) \(barrier\.py:\d+\)", missing), table.notes
+    assert re.fullmatch(r"pause\(\) under late|sleep\(\) under late \(barrier\.py:\d+\)", missing), table.notes
 
 
 #: Over UCX MPICH aborts the ranks whose peer has gone, so that nobody hangs.
