@@ -102,5 +102,6 @@ def svg(drawn: Picture, name: str) -> str:
         drawn.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
     text = file.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)  # a hundredth of a point shows nowhere
+    # A hundredth of a point shows nowhere, in places; numbers between tags are there to be read.
+    text = re.sub(r"<[^<>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), text)
     return re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", text)

@@ -87,3 +87,8 @@ def test_a_logarithmic_axis_has_ticks_at_its_ends_also_where_they_are_no_powers_
     _, axes = drawn(Figure("f", "", [Line("a", list(places), [1.0] * len(places))], Axis("x"), Axis("y", "linear")))
     assert list(axes.get_xticks()) == ticks
     assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"{tick:g}" for tick in ticks]
+
+
+def test_a_file_keeps_all_digits_of_a_number_that_is_read():
+    lines = [Line("a", [1, 2], [0.001, 0.01])]
+    assert ">0.001<" in pictures.svg(pictures.picture(Figure("f", "", lines, Axis("x"), Axis("y", "log"))), "p")
