@@ -38,6 +38,7 @@ def chart(figure: Figure, table: bool = True) -> Markup:
     drawn: list[dict[str, Any]] = [
         {"name": line.label, "kind": line.kind, "colour": colour, "dash": dash, "points": _points(line)}
         | ({"covered": covered} if covered else {})
+        | ({"series": line.series} if line.series else {})
         for line, (colour, dash), covered in zip(figure.lines, figure.styles, figure.covered, strict=True)
     ]
     data: dict[str, Any] = {"x": _axis(figure.x), "y": _axis(figure.y), "spread": figure.spread, "series": drawn}

@@ -46,6 +46,7 @@ class Line:
     colour: int | None = None  #: of what is no barrier; a barrier has its own
     kind: Kind = "line"
     style: tuple[int, int] | None = None  #: colour and dash, where a figure gives them to its lines itself
+    series: str = ""  #: lines of one series share an entry of the legend
     notes: Sequence[str] = ()  #: what a pointer is told at each point, besides the numbers
 
 
@@ -90,9 +91,10 @@ class Figure:
 
 
 def _covers(one: Line, other: Line) -> bool:
-    if one.kind not in _CURVES or other.kind not in _CURVES:
+    printed = one.kind == other.kind == "printed"  # a ring around a ring
+    if not printed and (one.kind not in _CURVES or other.kind not in _CURVES):
         return False
     places = dict(zip(one.x, one.y, strict=True))
     pairs = [(y, places[x]) for x, y in zip(other.x, other.y, strict=True) if x in places]
     near = sum(abs(a - b) <= _NEAR * max(abs(a), abs(b)) for a, b in pairs)
-    return len(pairs) > 1 and near >= _OFTEN * len(pairs)
+    return len(pairs) > (0 if printed else 1) and near >= _OFTEN * len(pairs)

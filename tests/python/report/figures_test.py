@@ -89,6 +89,39 @@ def test_a_logarithmic_axis_has_ticks_at_its_ends_also_where_they_are_no_powers_
     assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"{tick:g}" for tick in ticks]
 
 
+def of_series() -> Figure:
+    lines = [
+        Line(f"{series}{added}", [2, 4, 8], [y, 2 * y, 3 * y], kind=kind, series=series, style=(colour, 0))
+        for colour, (series, y) in enumerate({"a": 0.001, "b": 0.002}.items())
+        for added, kind in (("", "measured"), (", predicted", "predicted"))
+    ]
+    return Figure("f", "here", lines, Axis("x", "linear"), Axis("y, s", "linear"))
+
+
+def test_lines_of_one_series_share_an_entry_of_a_panel_s_legend_and_kinds_are_told_once():
+    drawn_panels = pictures.panels([of_series(), of_series()], {"line": "model", "measured": "m", "predicted": "p"})
+    legends = [*drawn_panels.legends, *(axes.get_legend() for axes in drawn_panels.axes)]
+    entries = [[text.get_text() for text in legend.get_texts()] for legend in legends]
+    assert entries == [["m", "p"], ["a", "b"], ["a", "b"]]
+    assert [axes.get_title("left") for axes in drawn_panels.axes] == ["here", "here"]
+    chart, _ = drawn(of_series())
+    assert [line["series"] for line in chart["series"]] == ["a", "a", "b", "b"]
+
+
+def test_a_few_places_of_a_panel_have_a_tick_each():
+    (axes,) = pictures.panels([of_series()], {}).axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "4", "8"]
+
+
 def test_a_file_keeps_all_digits_of_a_number_that_is_read():
     lines = [Line("a", [1, 2], [0.001, 0.01])]
     assert ">0.001<" in pictures.svg(pictures.picture(Figure("f", "", lines, Axis("x"), Axis("y", "log"))), "p")
+
+
+def test_a_printed_number_where_another_is_printed_has_a_ring_around_that_one_s():
+    printed = [Line(name, [4], [2.0], kind="printed", series=name) for name in "ab"]
+    figure = Figure("f", "", printed, Axis("x", "linear"), Axis("y", "linear"))
+    assert figure.covered == [1, 0]
+    _, axes = drawn(figure)
+    outer, inner = (line.get_markersize() for line in axes.lines)
+    assert outer > inner

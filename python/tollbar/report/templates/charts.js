@@ -89,16 +89,19 @@
 
     legend() {
       const legend = Object.assign(document.createElement("div"), { className: "legend" });
-      for (const one of this.data.series) {
+      const entries = new Map();  // lines of one series share an entry
+      for (const one of this.data.series) entries.set(one.series || one, [...(entries.get(one.series || one) || []), one]);
+      for (const lines of entries.values()) {
+        const [one] = lines, name = one.series || one.name;
         const button = Object.assign(document.createElement("button"), { type: "button" });
         const key = svgOf("svg", { viewBox: "-12 -6 24 12", width: 24, height: 12, "aria-hidden": "true" });
         if (!this.data.rows) this.stroke(one, "M-11 0H11", key);
         this.mark(one, 0, 0, key, 3.4);
-        button.append(key, one.name);
+        button.append(key, name);
         button.setAttribute("aria-pressed", "true");
-        button.title = `show or hide ${one.name}`;
+        button.title = `show or hide ${name}`;
         button.addEventListener("click", () => {
-          if (!this.hidden.delete(one)) this.hidden.add(one);
+          for (const each of lines) if (!this.hidden.delete(each)) this.hidden.add(each);
           button.setAttribute("aria-pressed", String(!this.hidden.has(one)));
           this.untell();
           this.draw();
@@ -121,7 +124,9 @@
 
     mark(one, x, y, parent, size) {
       if (one.kind === "printed")
-        svgOf("circle", { cx: x, cy: y, r: size + 1.6 + one.dash, class: "printed", style: `stroke:${this.colour(one)}` }, parent);
+        svgOf("circle", { cx: x, cy: y, r: size + 1.6 + one.dash + 3 * (one.covered || 0), class: "printed", style: `stroke:${this.colour(one)}` }, parent);
+      if (one.kind === "predicted")
+        svgOf("circle", { cx: x, cy: y, r: size / 2, class: "mark", style: `fill:${this.colour(one)}` }, parent);
       if (one.kind !== "line" && one.kind !== "measured") return;
       const shape = SHAPES[(one.colour + one.dash) % SHAPES.length](size);
       svgOf("path", { d: shape, class: "mark", transform: `translate(${x} ${y})`, style: `fill:${this.colour(one)}` }, parent);
