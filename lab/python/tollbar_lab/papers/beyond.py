@@ -206,4 +206,5 @@ def _side_by_side(runs: Stored) -> Exhibit:
         runs.missing("hybrid", {"": runs.hybrid}),
     )
     title, axes = "Barriers between threads, between processes, and of both levels", Axes("participants", "barrier, us")
-    return Exhibit(NAME, "Section 4", title, axes, points, sentence, next(filter(None, lacks), None))
+    missing = next(filter(None, lacks), None)
+    return Exhibit(NAME, "Section 4", title, axes, points, sentence, missing, apart=combined.MPI)

@@ -30,6 +30,8 @@ _CURVES = {"13a": (2, 4, 6, 8, 10, 12), "13b": (2, 3, 4, 5, 6, 7, 8)}
 #: The barrier that is drawn; the first of these that was measured.
 _MEASURED = ("turnstile/dissemination", "central/dissemination")
 _TREE = "turnstile/mcs"
+#: The part of a series' name that says with which MPI it was measured.
+MPI = "(Open MPI|MPICH|Intel MPI)[^,]*"
 #: The place that the paper's text names as the slowest: nodes, threads a node.
 PEAK = (7, 12)
 _TITLE = "Combined barrier, dissemination with omp sense-reverse"
@@ -76,7 +78,7 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         for p in measured
     ]
     curves = [
-        Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), missing)
+        Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), missing, apart=MPI)
         for number, what, axes, points in (
             ("Figure 13a", "vs #mpi_nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
             ("Figure 13b", "vs #omp_threads per node", replace(nodes, x="threads a node"), [*over_threads, *turned]),
@@ -128,7 +130,7 @@ def _trees(runs: Stored) -> Exhibit:
     )
     title, axes = "Combined MCS-Sense barrier", Axes("nodes", "barrier, us")
     missing = runs.missing("hybrid", {_TREE: measured} if runs.hybrid else {"": measured})
-    return Exhibit(NAME, "Section 1.3.1", title, axes, [*modelled, *measured], sentence, missing)
+    return Exhibit(NAME, "Section 1.3.1", title, axes, [*modelled, *measured], sentence, missing, apart=MPI)
 
 
 def _over_nodes(threads: Iterable[int]) -> list[Point]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from statistics import median
 from typing import Literal
 
 import tollbar
 from tollbar.data.statistics import Interval
-from tollbar.report import candidates
-from tollbar.report.figures import COLOURS, Axis, Figure, Kind, Line
 
 from tollbar_lab.papers.lacking import Lack
 from tollbar_lab.papers.published import Value, values_of
@@ -95,31 +92,12 @@ class Exhibit:
     missing: Lack | None = None  #: what was not measured
     aside: tuple[str, ...] = ()  #: series that are no part of the curves: other numbers the text gives
     steps: tuple[str, ...] = ()  #: series whose model keeps its value up to the next point
+    apart: str = ""  #: a regular expression: the part of a series' name that has a panel where there are many series
     drawing: str | None = None  #: SVG, where no curves are drawn
 
     @property
     def slug(self) -> str:
         return self.number.lower().replace(" ", "-")
-
-    @property
-    def figure(self) -> Figure | None:
-        """The curves; None where there is nothing to draw, or a drawing in their place."""
-        points = [] if self.drawing else [point for point in self.points if point.series not in self.aside]
-        words = list(dict.fromkeys(point.x for point in points if isinstance(point.x, str)))
-        lines = []
-        styles = _styles(list(dict.fromkeys(point.series for point in points)))
-        for series, style in styles.items():
-            mine = [point for point in points if point.series == series]
-            kinds = _KINDS | ({"model": ("steps", "")} if series in self.steps else {})
-            lines += [line for name, kind in kinds.items() if (line := _line(mine, name, kind, style, words))]
-        if not lines:
-            return None
-        xs, ys = [x for line in lines for x in line.x], [y for line in lines for y in line.y]
-        log_y = self.axes.log_y and min(ys) > 0 and max(ys) > 20 * min(ys)
-        x = Axis(self.axes.x, "log2" if self.axes.log_x and min(xs) > 0 else "linear", words=words)
-        y = Axis(self.axes.y, "log" if log_y else "linear")
-        name, title = f"{self.paper}-{self.slug}", f"{self.number}: {self.title}"
-        return Figure(name, title, lines, x, y, "95 % interval", groups=[self.axes.x] * len(words))
 
     def worst(self) -> float | None:
         """The largest difference of the model from what is printed, in percent."""
@@ -146,40 +124,6 @@ class Exhibit:
             sum(point.model is not None for point in self.points),
             sum(point.measured is not None for point in self.points),
         )
-
-
-#: The numbers of a point that are drawn, as what, and what their legend adds to the series.
-_KINDS: dict[str, tuple[Kind, str]] = {
-    "model": ("line", ""),
-    "published": ("printed", ", printed"),
-    "measured": ("measured", ", here"),
-    "predicted": ("predicted", ", predicted"),
-}
-
-
-def _styles(series: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """A colour and a dash for each series: the first of a barrier has that one's own colour."""
-    styles: dict[str, tuple[int, int]] = {}
-    for number, name in enumerate(series):
-        colour = candidates.colour(name, number) % COLOURS
-        free = ((other % COLOURS, dash) for dash in count() for other in range(colour, colour + COLOURS))
-        styles[name] = next(style for style in free if style not in styles.values())
-    return styles
-
-
-def _line(
-    points: Sequence[Point], name: str, kind: tuple[Kind, str], style: tuple[int, int], words: Sequence[X]
-) -> Line | None:
-    known = [point for point in points if getattr(point, name) is not None]
-    if not known:
-        return None
-    known.sort(key=lambda point: words.index(point.x) if words else float(point.x))
-    xs = [words.index(point.x) if words else float(point.x) for point in known]
-    ys = [getattr(point, name) for point in known]
-    low, high = (
-        ([point.low for point in known], [point.high for point in known]) if name == "measured" else (None, None)
-    )
-    return Line(points[0].series + kind[1], xs, ys, low, high, kind=kind[0], style=style)
 
 
 def drawing(

@@ -106,4 +106,4 @@ def exhibit() -> Exhibit:
         "elsewhere; trees send 2(P - 1) messages, which is a broadcast, the others P log2 P."
     )
     title, axes = "Four classes of complexity", Axes("nodes", "price over L = o = g", log_y=True)
-    return Exhibit(_PAPER, "Section 4", title, axes, points, sentence)
+    return Exhibit(_PAPER, "Section 4", title, axes, points, sentence, apart=r"O\(.*")

@@ -33,6 +33,7 @@ _STEPS_MS = sorted({*COMPUTE_MS, *(half / 2 for half in range(1, 80)), 10.05, 13
 _SWITCHES = (SMALLEST, 1, 2, 4, 7, 10, 14, 20, 30, 50)
 _PROCESSORS = tuple(range(1, 17))
 _TIMES = Axes("computing between barriers, ms", "time a barrier, ms", log_x=False, log_y=False)
+_APART = r"\d+ processors?"  #: of what was measured
 _SHARES = Axes("computing between barriers, in context switches", "over 16 / P times the time on 16, %", log_y=False)
 
 #: So long a word of memory serves one thread; the paper prints no such time.
@@ -163,7 +164,7 @@ def _spinning(runs: Stored, number: str, title: str) -> Exhibit:
     points += multiprogramming_measured.times(runs, ("centralized", "tree"), ("spin",))
     title += ": 16 threads on 15 processors"
     missing = runs.missing("crowd", any_of(points))
-    return Exhibit(NAME, number, title, _TIMES, points, sentence, missing, steps=steps)
+    return Exhibit(NAME, number, title, _TIMES, points, sentence, missing, steps=steps, apart=_APART)
 
 
 def _near_multiples() -> Exhibit:
@@ -203,7 +204,8 @@ def _blocking(runs: Stored) -> Exhibit:
     points += multiprogramming_measured.times(runs, ("tree",), ("spin", "park"))
     title = "Measured execution time of spinning versus blocking tree barriers: 16 threads on 15 processors"
     missing = runs.missing("crowd", any_of(points))
-    return Exhibit(NAME, "Figure 3", title, _TIMES, points, sentence, missing, steps=("spinning tree",))
+    steps = ("spinning tree",)
+    return Exhibit(NAME, "Figure 3", title, _TIMES, points, sentence, missing, steps=steps, apart=_APART)
 
 
 def _other(policy: str) -> str:
@@ -235,7 +237,8 @@ def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
     )
     points += multiprogramming_measured.overhead(runs, barrier)
     title = f"Measured overhead of blocking {barrier} barriers for 16 threads on 8 processors"
-    return Exhibit(NAME, number, title, _SHARES, points, sentence, runs.missing("crowd", any_of(points)))
+    missing = runs.missing("crowd", any_of(points))
+    return Exhibit(NAME, number, title, _SHARES, points, sentence, missing, apart=_APART)
 
 
 #: Programs of the text, and the milliseconds between their barriers on a BBN Butterfly.

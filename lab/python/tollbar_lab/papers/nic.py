@@ -218,4 +218,5 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
         else "The paper prints no number of it."
     )
     title = f"Computation time required to achieve an efficiency factor of {efficiency:.2f}"
-    return Exhibit(NAME, number, title, _LOOPS, points, sentence, runs.missing("work", any_of(points)))
+    missing, apart = runs.missing("work", any_of(points)), r"lanai[\d.]+|GM level"
+    return Exhibit(NAME, number, title, _LOOPS, points, sentence, missing, apart=apart)

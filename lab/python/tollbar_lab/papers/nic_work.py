@@ -90,6 +90,7 @@ def _difference(runs: Stored) -> Exhibit:
         points,
         sentence,
         runs.missing("work", any_of(points)),
+        apart="GM level",
     )
 
 

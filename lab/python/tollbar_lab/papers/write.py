@@ -14,6 +14,7 @@ from markupsafe import Markup
 from tollbar import files
 from tollbar.report import html, pictures
 
+from tollbar_lab.papers import panels
 from tollbar_lab.papers.exhibit import Exhibit, Point
 from tollbar_lab.papers.published import papers
 
@@ -40,8 +41,9 @@ def write(exhibit: Exhibit, folder: Path) -> Written:
     within.mkdir(parents=True, exist_ok=True)
     table = within / f"{exhibit.slug}.csv"
     files.write(table, as_csv(exhibit))
-    picture, figure = within / f"{exhibit.slug}.svg", exhibit.figure
-    if svg := exhibit.drawing or (figure and pictures.svg(pictures.picture(figure), figure.name)):
+    picture, figures = within / f"{exhibit.slug}.svg", panels.of(exhibit)
+    name = f"{exhibit.paper}-{exhibit.slug}"
+    if svg := exhibit.drawing or (figures and pictures.svg(pictures.panels(figures, panels.KINDS), name)):
         files.write(picture, svg)
     else:
         picture.unlink(missing_ok=True)  # of an earlier time
@@ -65,7 +67,7 @@ def page(written: Sequence[Written], runs: Mapping[str, Mapping[str, Path]], fol
 
     Papers that an earlier index of that folder has, and whose files are still there, keep their parts of it.
     """
-    filters = {"number": _number, "image": _image, "uri": _uri}
+    filters = {"number": _number, "image": _image, "uri": _uri, "panels": panels.of}
     index = folder / "index.html"
     before = index.read_text(encoding="utf-8") if index.is_file() else ""
     earlier, opening = dict(_SECTION.findall(before)), dict(_OPENING.findall(before))

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 import tollbar_lab
-from tollbar_lab.papers import beyond, combined, openmp_mpi
+from tollbar_lab.papers import beyond, combined, openmp_mpi, panels
 from tollbar_lab.papers.exhibit import at
 from tollbar_lab.papers.stored import Stored
 
@@ -49,7 +49,8 @@ def test_the_parts_b_of_figures_7_and_8_end_at_8_threads(exhibits):
     for number in ("Figure 7", "Figure 8"):
         few, all_of_them = exhibits[f"{number}b"].points, exhibits[number].points
         assert few == [point for point in all_of_them if point.x <= 8]
-        assert exhibits[f"{number}b"].figure.y.scale == "linear"
+        (panel,) = panels.of(exhibits[f"{number}b"])
+        assert panel.y.scale == "linear"
 
 
 def test_no_one_delay_is_the_fastest_at_all_numbers_of_threads(exhibits):

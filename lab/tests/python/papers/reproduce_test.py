@@ -13,7 +13,7 @@ import pytest
 from tollbar.cli import main
 from tollbar.data import results
 from tollbar.machine import facts as machine
-from tollbar_lab.papers import logp, multiprogramming, nic, nic_work, published
+from tollbar_lab.papers import logp, multiprogramming, nic, nic_work, panels, published
 from tollbar_lab.papers.exhibit import Point
 from tollbar_lab.papers.stored import Stored
 
@@ -273,8 +273,8 @@ def test_figure_1_has_the_tree_ahead_just_below_the_quantum_as_its_text_says(mad
 def test_steps_are_drawn_as_steps():
     made = {each.number: each for each in multiprogramming.exhibits(Stored(nothing=True))}
     for number in ("Figure 1", "Figure 2", "Figure 6"):
-        assert {line.kind for line in made[number].figure.lines} <= {"steps", "printed"}, number
-    kinds = {line.label: line.kind for line in made["Figure 3"].figure.lines}
+        assert {line.kind for panel in panels.of(made[number]) for line in panel.lines} <= {"steps", "printed"}, number
+    kinds = {line.label: line.kind for panel in panels.of(made["Figure 3"]) for line in panel.lines}
     assert (kinds["spinning tree"], kinds["blocking tree"]) == ("steps", "line")
 
 

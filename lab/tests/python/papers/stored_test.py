@@ -14,7 +14,7 @@ import replay_shmem
 from tollbar.data import results
 from tollbar.machine import facts as machine
 from tollbar.report import pictures
-from tollbar_lab.papers import MAKERS, logp, multiprogramming, openmp_mpi, split_shmem
+from tollbar_lab.papers import MAKERS, logp, multiprogramming, openmp_mpi, panels, split_shmem
 from tollbar_lab.papers.exhibit import Exhibit, Point
 from tollbar_lab.papers.stored import Stored, model_of
 
@@ -70,7 +70,7 @@ def test_each_rank_has_a_row_of_its_mean_where_a_number_of_episodes_was_measured
     seven = by_number(openmp_mpi.exhibits(Stored(tmp_path)))["Figure 7"]
     rows = {point.series: (point.x, point.measured) for point in seven.points if "rank" in point.series}
     assert rows == {"sense_reversing, rank 0": (2, 1.5), "sense_reversing, rank 1": (2, 4.0)}
-    assert not any("rank" in line.label for line in seven.figure.lines)
+    assert not any("rank" in line.label for panel in panels.of(seven) for line in panel.lines)
 
 
 def test_what_a_figure_lacks_is_measured_however_many_runs_of_the_kind_there_are(tmp_path, replay):
@@ -199,7 +199,7 @@ def test_threads_of_ranks_stand_beside_the_model_with_a_prediction(tmp_path, pro
     assert len(trees) == 4
     for point in trees:  # the replay's take a tenth longer
         assert point.measured == pytest.approx(1.1 * by_place[point.series, point.x], rel=0.05)
-    kinds = {line.kind for line in found["Figure 13a"].figure.lines}
+    kinds = {line.kind for panel in panels.of(found["Figure 13a"]) for line in panel.lines}
     assert kinds == {"line", "measured", "predicted"}
 
 
@@ -214,16 +214,20 @@ def test_crowds_stand_in_the_figure_of_their_shape(tmp_path, replay_crowd):
     assert names == {"combination (park)"}
 
 
-def test_the_exchange_is_predicted_from_the_row_of_the_puts_and_each_barrier_alone(tmp_path):
+def store_shmem(within: Path) -> None:
     def text(program: str) -> str:
         flags = ["--rounds", "2", "--seed", "1", "--placement", "free", "--iterations", "100"]
         words = [sys.executable, "-S", replay_shmem.__file__, program, *flags]
         return subprocess.check_output(words, env={"PES": "4", "TOLLBAR_TUNING": "", "PATH": ""}, text=True)
 
-    folder = results.new_run(tmp_path, "shmem")
+    folder = results.new_run(within, "shmem")
     results.write_environment(folder, machine.facts() | {"kind": "shmem"})
     for program in ("tollbar-bench-shmem", "tollbar-bench-dsde"):
         results.write_launch(folder, 0, program, text(program))
+
+
+def test_the_exchange_is_predicted_from_the_row_of_the_puts_and_each_barrier_alone(tmp_path):
+    store_shmem(tmp_path)
     found = by_number(split_shmem.exhibits(Stored(tmp_path)))
     here = {point.x: point for point in found["Table 1"].points if point.measured is not None}
     assert {point.series for point in here.values()} == {"4 PEs"}
@@ -236,34 +240,84 @@ def test_the_exchange_is_predicted_from_the_row_of_the_puts_and_each_barrier_alo
     assert over.predicted == amos.predicted
 
 
-def test_no_two_curves_of_a_figure_look_alike_and_no_legend_is_cut_off(tmp_path, replay_crowd, processes, stored):
-    visits = [each for us in (1000, 8000) for each in replay_crowd.visits(16, 2, us, 0.0)]
-    new_run(tmp_path, "crowd", "\n".join(replay_crowd.launch(16, 2, visits)) + "\n")
+def test_every_picture_reads_well_with_measurements_of_every_kind(
+    tmp_path, replay_crowd, processes, stored, replay_nic
+):
+    visits = [
+        each for on in (1, 2, 4) for us in (1000, 8000) for each in replay_crowd.visits(16, on, us, 0.0)
+    ]  # so many processors that one panel cannot hold them
+    new_run(tmp_path, "crowd", "\n".join(replay_crowd.launch(16, 4, visits)) + "\n")
     new_run(tmp_path, "mpi", *(processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4, 8)))
+    launches = [processes.threads_launch(ranks, threads, 1) for ranks in (2, 4) for threads in (2, 4)]
+    others = [as_mpi(launch, mpi) for mpi in ("MPICH 4.0.2", "Intel MPI 2021.19.0") for launch in launches]
+    new_run(tmp_path, "hybrid", *launches, *others)
     stored(ranks=(2, 4), launches=1, rounds=1, within=tmp_path)
-    here = Stored(tmp_path)
-    for make in MAKERS.values():
+    store_shmem(tmp_path)
+    replay_nic.store_both(tmp_path)
+    here, measured_in = Stored(tmp_path), set()
+    for paper, make in MAKERS.items():
         for exhibit in make(here):
-            if figure := exhibit.figure:
-                assert_reads_well(exhibit, figure)
+            figures = panels.of(exhibit)
+            if figures:
+                assert_reads_well(exhibit, figures)
+            if any(line.kind == "measured" for figure in figures for line in figure.lines):
+                measured_in.add(paper)
+    assert measured_in == set(MAKERS)
 
 
-def assert_reads_well(exhibit, figure):
+def assert_reads_well(exhibit, figures):
     name = f"{exhibit.paper} {exhibit.number}"
-    looks = [(line.kind, *style) for line, style in zip(figure.lines, figure.styles, strict=True)]
-    assert len(set(looks)) == len(looks), name
-    assert all(len(line.x) for line in figure.lines), name
-    assert re.search(r", (us|ms|s|%)$| over |^host-based over|^share of ", figure.y.label), f"{name}: {figure.y.label}"
-    drawn = pictures.picture(figure)
+    drawn = pictures.panels(figures, panels.KINDS)
     drawn.draw_without_rendering()
-    (legend,) = drawn.legends
+    assert len(drawn.axes) == len(figures), name
+    shown = [point for point in exhibit.points if point.series not in exhibit.aside]
+    drawn_series = {line.series for figure in figures for line in figure.lines}
+    assert drawn_series == {point.series for point in shown}, name
+    assert len({(line.series, line.style) for figure in figures for line in figure.lines}) == len(drawn_series), name
+    for figure, axes in zip(figures, drawn.axes, strict=True):
+        assert re.search(r", (us|ms|s|%)$| over |^host-based over|^share of ", figure.y.label), figure.y.label
+        assert figure.x.label, name
+        here = {line.kind in ("measured", "predicted") for line in figure.lines}
+        assert len(here) == 1, f"{name}: two machines in one panel"
+        assert figure.caption or len(figures) == 1, name
+        assert_inside(name, drawn, axes.get_tightbbox())  # with ticks, labels and title
+        assert_legend_fits(name, figure, drawn, axes)
+        assert_curves_differ(name, axes)
+        box = axes.get_window_extent()
+        assert min(box.width, box.height) / drawn.dpi > 1.2, name
+        assert box.width / drawn.dpi > 4, name
+    (kinds,) = drawn.legends
+    assert {text.get_text() for text in kinds.get_texts()} == {
+        panels.KINDS[line.kind] for figure in figures for line in figure.lines
+    }
+    assert_inside(name, drawn, kinds.get_window_extent())
+
+
+def assert_legend_fits(name, figure, drawn, axes):
+    legend = axes.get_legend()
+    entries = [text.get_text() for text in legend.get_texts()]
+    assert entries == list(dict.fromkeys(line.series for line in figure.lines)), name
+    assert 1 <= len(entries) <= 8, name
+    assert_inside(name, drawn, legend.get_window_extent())
+    others = [each for each in (*drawn.axes, *(other.get_legend() for other in drawn.axes)) if each is not legend]
     box = legend.get_window_extent()
-    assert drawn.bbox.x0 <= box.x0, name
-    assert drawn.bbox.y0 <= box.y0, name
-    assert box.x1 <= drawn.bbox.x1, name
-    assert box.y1 <= drawn.bbox.y1, name
-    (axes,) = drawn.axes
-    assert axes.get_window_extent().width > drawn.bbox.width / 3, name
+    for other in (*others, *drawn.legends, axes.xaxis.label):
+        assert not box.overlaps(other.get_window_extent()), f"{name}: {entries}"
+
+
+def assert_inside(name, drawn, box):
+    assert drawn.bbox.x0 <= box.x0 <= box.x1 <= drawn.bbox.x1, name
+    assert drawn.bbox.y0 <= box.y0 <= box.y1 <= drawn.bbox.y1, name
+
+
+def assert_curves_differ(name, axes):
+    looks = []
+    for curve in axes.lines:
+        assert len(curve.get_xdata()), name
+        assert curve.get_marker() not in ("", "None") or len(curve.get_xdata()) > 1, f"{name}: nothing is seen"
+        dashes = curve._unscaled_dash_pattern if curve.get_linestyle() != "None" else None
+        looks.append((curve.get_color(), str(dashes), curve.get_marker()))
+    assert len(set(looks)) == len(looks), name
 
 
 def test_the_newest_run_over_each_transport_counts(tmp_path):
