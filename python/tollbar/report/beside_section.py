@@ -25,7 +25,7 @@ WORDS = {
     "1 neighbour in another cgroup": "beside one in another control group",
     "a quota of 1.5 CPUs": "under a quota of 1.5 CPUs",
 }
-_SHARE = Axis(f"share of the cells above {beside.AS_GOOD:g} times the best way to wait, less is better")
+_SHARE = Axis(f"share of cells above {beside.AS_GOOD:g} times the best, less is better")
 
 
 @dataclass(frozen=True)
