@@ -208,10 +208,10 @@ class _CopiedLines:
 
     def _put(self, line: bytes, shown: int) -> None:
         report = self._secret.unseal(line) if self._secret else None
+        _write((gathered.before(line) if report else line)[shown:])
         if report and report.facts == gathered.ACCOUNT:
             self._account.append(report.text)
             return
-        _write(b"" if report and shown == 0 else line[shown:])
         if not self._secret and b"tollbar: " in line:
             report = gathered.Line(line.decode(errors="replace").partition("tollbar: ")[2].strip(), "")
         if report and len(self._lines) < _MOST_LINES:

@@ -13,6 +13,8 @@ from tollbar import _native
 
 #: The end of a line that told.cpp makes.
 _SEAL = re.compile(rb" ([0-9a-f]{16})\]\s*$")
+#: A launcher's tag of a line, where it is asked to put one: "[1,0]<stderr>:", "[0] ".
+_TAG = re.compile(rb"(?:\w{3} \w{3} +\d+ [\d:.]+ \d{4})?\[[^\]]*\](?:<\w+>)?:? ?")
 ACCOUNT = "account"
 _MOST_HOSTS, _MOST_RANKS = 10_000, 1_000_000  #: more than that is no report
 _OTHERS_S = 2.0  #: at most, for which the rows of other hosts are awaited
@@ -27,6 +29,12 @@ class Line:
 
     text: str
     facts: str
+
+
+def before(line: bytes) -> bytes:
+    """The part of a program's line, without an end, behind which a sealed one came; empty of a launcher's tag."""
+    text = line[: line.rfind(b"tollbar: ")]
+    return b"" if _TAG.fullmatch(text) else text
 
 
 def _drawn() -> tuple[int, int]:
