@@ -101,8 +101,12 @@ def test_of_requests_that_are_none_the_mpi_says_so(watch, door):
 
 
 def test_a_wait_is_for_the_collective_call_of_its_request(watch, door):
-    job = watch(door, "begun")
-    report = first_report(job)
+    for _ in range(3):
+        job = watch(door, "begun")
+        report = first_report(job)
+        if not report["how"].endswith(", perhaps for this call"):
+            break
+        end_well(job)  # two requests may have one of the 512 places, which is the later one's then
     assert (report["name"], report["call"], report["number"]) == ("the other", "MPI_Ibcast", " 1")
     assert re.fullmatch(rf" in MPI_Wait at {PLACE}", report["how"]), report
     assert re.match(MISSING, report["who"]), report
