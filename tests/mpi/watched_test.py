@@ -247,6 +247,18 @@ def test_a_node_says_it_once_and_again_every_time_out(watch, door):
     end_well(job)
 
 
+def test_ranks_whose_stderr_is_a_file_say_their_line_there_and_tell_nobody_rows(start, door, tmp_path):
+    """A run that gathers what ranks tell does not read that file."""
+    to_file = ["sh", "-c", 'exec "$@" 2>>said', "sh"]
+    run = {"TOLLBAR_TIMEOUT": "1", "_TOLLBAR_RUN": "0" * 32}
+    job = start(door, RANKS, "watched", "allreduce", opened=[*to_file, *opened(door)], **run)
+    said = tmp_path / "said"
+    job.await_that(lambda: said.exists() and REPORT.search(said.read_text()), "the report")
+    job.tell(1)
+    assert job.finish().code == 0
+    assert "[~" not in said.read_text()
+
+
 def test_slow_calls_name_nobody(watch, door):
     job = watch(door, "slow", TOLLBAR_TIMEOUT="3")
     outcome = job.finish()
