@@ -301,7 +301,8 @@ class _Watch:
             if self._judge(waits - self._known):
                 return HUNG
         self._job.lines.close()
-        self._reported(is_over=True)
+        if self._job.code:  # of one that has ended well nobody is missing
+            self._reported(is_over=True)
         return HUNG if self._known and self._job.code else self._job.code or 0
 
     def _tick(self) -> None:
