@@ -309,7 +309,7 @@ TEST_CASE("ranks of two hosts are concluded from as those of one") {
                   "world (4 ranks), MPI_Recv from rank 2 (tag 5) at f+0: rank 1 on h has waited 2.0 s: a cycle: rank 1 "
                   "(host h, process 101) is in MPI_Recv from rank 2 (tag 5) at f+0; rank 2 (host h2, process 102) is "
                   "in MPI_Recv from rank 1 (tag 5) at f+0"});
-        CHECK(said_of({&one}).front().ends_with("rank 2 is on a host that says nothing"));
+        CHECK(said_of({&one}).front().ends_with("rank 2 has told nothing meanwhile"));
     }
     SUBCASE("a rank has come to another call than most of all hosts") {
         host.call(0, "MPI_Allreduce");
@@ -332,7 +332,7 @@ TEST_CASE("of another host counts only where a rank was while the others waited"
     }
     SUBCASE("seen before") {
         host.tell(other, 2, 4, 2.5);
-        says(said_of({&one, &other}).front(), "has waited 2.0 s: 2 of its ranks are on hosts that say nothing");
+        says(said_of({&one, &other}).front(), "has waited 2.0 s: 2 of its ranks have told nothing meanwhile");
     }
     SUBCASE("in a cycle, too") {
         host.message(1, "MPI_Recv", 2, 5);

@@ -34,8 +34,10 @@ inline const KnownHost& own_host() {
 /// The line as it is where all hosts are known that tell something.
 inline std::string of_hosts(std::string line) {
     for (const auto& [here, everywhere] :
-         {std::pair(" is not watched on this host", " is on a host that says nothing"),
-          std::pair(" are not watched on this host", " are on hosts that say nothing"),
+         {std::pair(" is not watched on this host, or in", " has told nothing meanwhile, or is in"),
+          std::pair(" are not watched on this host, or in", " have told nothing meanwhile, or are in"),
+          std::pair(" is not watched on this host", " has told nothing meanwhile"),
+          std::pair(" are not watched on this host", " have told nothing meanwhile"),
           std::pair("no other rank is watched on this host", "no other rank is known"),
           std::pair("all of its ranks on this host have", "all of its ranks that are known have")})
         if (const std::size_t at = line.find(here); at != std::string::npos)

@@ -288,7 +288,7 @@ private:
             if (explained_.contains(peer) || !are_news(waits)) continue;  // another line has what that one waits for
             const Wait& first = waits.front();
             const Rank* const partner = rank_of(peer);
-            Clause who{.text = not_seen("rank " + std::to_string(peer), 1, asked_), .ranks = {peer}};
+            Clause who{.text = not_seen("rank " + std::to_string(peer), 1, false, asked_), .ranks = {peer}};
             if (partner != nullptr && was_seen(*partner, first)) who = clauses({partner}, asked_).front();
             if (waits.size() > 1) who.text.insert(0, std::to_string(waits.size()) + " ranks wait for it: ");
             add_line(opening(first), {who}, call_in(first));

@@ -17,7 +17,7 @@ struct Asked {
     std::function<std::string(const Rank& rank, std::uint64_t address)> site;
     /// "running", "asleep in the kernel's pipe_read", "stopped" or "dead".
     std::function<std::string(const Rank& rank)> doing;
-    bool of_hosts = false;   ///< ranks that are not among these are on hosts that have told nothing
+    bool of_hosts = false;   ///< ranks that are not among these have told nothing, wherever they are
     bool tells_time = true;  ///< how long a wait has lasted, which is not known of two looks shortly after each other
 };
 
@@ -38,8 +38,8 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
 
 /// A line for each communicator at whose collective call ranks have waited for `timeout_s` or longer, for each cycle of
 /// messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD, in ascending
-/// order. A collective call of a communicator meets the one of the same number of its other ranks. A
-/// line needs news of a host whose ranks wait, and a rank is believed to be where it was seen since the wait began.
+/// order. A collective call of a communicator meets the one of the same number of its other ranks. A line needs news of
+/// a host whose ranks wait, and a rank is believed to be where it was seen since the wait began.
 std::vector<Line> conclude(const Ranks& ranks, double timeout_s, const Asked& asked);
 
 /// Pointers to all of them.

@@ -146,10 +146,7 @@ bool is_whole_job(const Ranks& ranks) {
 std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members, const Asked& asked) {
     const std::size_t absent = comm.size - members;
     const std::string rest = std::to_string(absent) + " of its ranks";
-    if (!is_whole_job(ranks)) {
-        const char* const late = comm.id == tollbar_world ? ", or in MPI_Init still" : "";
-        return {{.text = not_seen(rest, absent, asked) + late, .ranks = {}}};
-    }
+    if (!is_whole_job(ranks)) return {{.text = not_seen(rest, absent, comm.id == tollbar_world, asked), .ranks = {}}};
     Ranks without;
     for (const Rank* rank : ranks)
         if (rank->comm_of(comm.id) == nullptr) without.push_back(rank);

@@ -100,10 +100,11 @@ std::vector<Clause> clauses(const Ranks& ranks, const Asked& asked, const char* 
     return all;
 }
 
-std::string not_seen(const std::string& subject, std::size_t ranks, const Asked& asked) {
-    const bool one = ranks == 1;
-    if (asked.of_hosts) return subject + (one ? " is on a host that says nothing" : " are on hosts that say nothing");
-    return subject + (one ? " is" : " are") + " not watched on this host";
+std::string not_seen(const std::string& subject, std::size_t ranks, bool may_be_late, const Asked& asked) {
+    const std::string is = ranks == 1 ? " is" : " are", has = ranks == 1 ? " has" : " have";
+    if (asked.of_hosts)
+        return subject + has + " told nothing meanwhile" + (may_be_late ? ", or" + is + " in MPI_Init still" : "");
+    return subject + is + " not watched on this host" + (may_be_late ? ", or in MPI_Init still" : "");
 }
 
 }  // namespace tollbar::detail::watch

@@ -55,7 +55,8 @@ Clause clause_of(std::string text, const Ranks& ranks);
 /// "rank 2 (host a, process 4711) is ..."; ranks in one place share a clause.
 std::vector<Clause> clauses(const Ranks& ranks, const Asked& asked, const char* is = " is ", const char* are = " are ");
 
-/// "4 of its ranks are not watched on this host" follows `subject`, and as many ranks as that is about.
-std::string not_seen(const std::string& subject, std::size_t ranks, const Asked& asked);
+/// "4 of its ranks are not watched on this host", of a subject that is about so many ranks; of hosts that tell it is
+/// not known where such ranks are.
+std::string not_seen(const std::string& subject, std::size_t ranks, bool may_be_late, const Asked& asked);
 
 }  // namespace tollbar::detail::watch
