@@ -4,7 +4,7 @@
 #include "ending.hpp"
 #include "parts.hpp"
 
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "waiting/meeting.hpp"
 
 #include <tollbar/detail/deadline.hpp>

@@ -4,7 +4,7 @@
 #include "parts.hpp"
 
 #include "base/environment.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "transports/words/segment.hpp"
 
 #include <tollbar/participant.hpp>

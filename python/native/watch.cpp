@@ -3,9 +3,9 @@
 #include "ending.hpp"
 #include "parts.hpp"
 
-#include "base/report.hpp"
-#include "doors/pmpi/watch/meeting.hpp"
-#include "doors/pmpi/watch/rows.hpp"
+#include "missing/reporting.hpp"
+#include "missing/meeting.hpp"
+#include "missing/rows.hpp"
 #include "doors/pmpi/watch/watch.hpp"
 
 #include <nanobind/nanobind.h>

@@ -7,8 +7,8 @@
 
 #include "base/c_door.hpp"
 #include "base/environment.hpp"
-#include "base/places.hpp"
-#include "base/report.hpp"
+#include "missing/places.hpp"
+#include "missing/reporting.hpp"
 
 #include <utility>
 

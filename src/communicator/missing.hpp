@@ -4,7 +4,7 @@
 
 #include "meeting.hpp"
 
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <chrono>
 #include <span>

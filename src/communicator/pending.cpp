@@ -3,7 +3,7 @@
 // over ends the look at its queue.
 #include "pending.h"
 
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -4,7 +4,7 @@
 #include "missing.hpp"
 #include "participant.h"
 
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <tollbar/detail/cpus.hpp>
 

@@ -2,7 +2,7 @@
 // Writes JSON by hand: there is no other need for a library here.
 #include "report.hpp"
 
-#include "base/report.hpp"
+#include "missing/listed.hpp"
 
 #include <cstdio>
 

@@ -7,7 +7,7 @@
 
 #include "algorithms/defaults.hpp"
 #include "base/environment.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "base/random.hpp"
 #include "base/say.h"
 #include "wire/steps.hpp"

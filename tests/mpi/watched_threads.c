@@ -5,7 +5,7 @@
  * usage: watched_threads PAGE one-after-the-other|at-once|on-one|racing THREADS */
 #include "toll.h"
 
-#include "doors/pmpi/watch/seats.h"
+#include "missing/seats.h"
 
 #include <dirent.h>
 #include <pthread.h>

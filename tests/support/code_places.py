@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of code in lines of tollbar's, as src/base/places.hpp writes them."""
+"""Places of code in lines of tollbar's, as src/missing/places.hpp writes them."""
 
 from __future__ import annotations
 

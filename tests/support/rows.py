@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows that the watcher of a host tells, written as src/doors/pmpi/watch/rows.cpp has it, by other code."""
+"""The rows that the watcher of a host tells, written as src/missing/rows.cpp has it, by other code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from tollbar import _native
 from tollbar.look import gathered
 
-_CALLS = Path(__file__).resolve().parents[2] / "src/doors/pmpi/watch/calls.txt"
+_CALLS = Path(__file__).resolve().parents[2] / "src/missing/calls.txt"
 NAMES = ["MPI_" + line.split()[0] for line in _CALLS.read_text().splitlines() if re.match("[A-Z]", line)]
 NOT_KNOWN = "-"  #: all bits are set
 _INSIDE = 1

@@ -4,7 +4,7 @@
 #include <tollbar/tollbar.h>
 
 #include "base/c_door.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,7 @@
 
 #include "algorithms/defaults.hpp"
 #include "base/c_door.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "plan/wording.hpp"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "algorithms/defaults.hpp"
 #include "communicator/spelling.hpp"
 #include "base/environment.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "waiting/topology.hpp"
 
 #include <tollbar/mpi.h>

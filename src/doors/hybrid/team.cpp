@@ -5,7 +5,7 @@
 #include "algorithms/defaults.hpp"
 #include "algorithms/processors.hpp"
 #include "base/environment.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <tollbar/algorithms.hpp>
 

@@ -6,7 +6,7 @@
 #include "runtime.hpp"
 #include "team.hpp"
 
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <tollbar/detail/waiting.hpp>
 

@@ -2,8 +2,8 @@
 // A thread reads the records of all others while they go on: what it says is of one moment for each thread.
 #include "missing.hpp"
 
-#include "base/places.hpp"
-#include "base/report.hpp"
+#include "missing/places.hpp"
+#include "missing/reporting.hpp"
 #include "base/threads.hpp"
 
 #include <algorithm>

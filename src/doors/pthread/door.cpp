@@ -4,8 +4,8 @@
 
 #include "base/kept_errno.hpp"
 #include "base/once.hpp"
-#include "base/places.hpp"
-#include "base/report.hpp"
+#include "missing/places.hpp"
+#include "missing/reporting.hpp"
 #include "questions.hpp"
 #include "visits.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "base/kept_errno.hpp"
 #include "base/process.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "visits.hpp"
 
 #include <cinttypes>

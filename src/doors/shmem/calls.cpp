@@ -6,7 +6,7 @@
 
 #include "base/c_door.hpp"
 #include "base/environment.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <cerrno>
 #include <chrono>

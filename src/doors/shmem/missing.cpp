@@ -4,7 +4,7 @@
 
 #include "analysis/unheard.hpp"
 #include "base/process.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include <algorithm>
 #include <cerrno>

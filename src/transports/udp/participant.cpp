@@ -6,7 +6,7 @@
 #include "digest.hpp"
 
 #include "base/environment.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "base/random.hpp"
 #include "plan/wording.hpp"
 #include "wire/steps.hpp"

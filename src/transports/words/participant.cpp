@@ -5,7 +5,7 @@
 #include "segment.hpp"
 
 #include "base/environment.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "base/say.h"
 #include "plan/wording.hpp"
 

@@ -6,7 +6,7 @@
 #include "base/files.hpp"
 #include "base/fnv.hpp"
 #include "base/process.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "plan/wording.hpp"
 #include "waiting/clusters.hpp"
 

@@ -2,7 +2,8 @@
 // libFuzzer: rows come from other processes, half written or damaged. Whatever their words are, a look at them and all
 // that is concluded from it ends, and does nothing undefined.
 #include "doors/pmpi/watch/account.hpp"
-#include "doors/pmpi/watch/rows.hpp"
+#include "doors/pmpi/watch/look.hpp"
+#include "missing/rows.hpp"
 
 #include "communicator/facts.hpp"
 

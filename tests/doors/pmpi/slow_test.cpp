@@ -2,7 +2,8 @@
 // Ranks that are merely slow: stopped for a while, or late to leave a call for want of a CPU. In 10,000 histories of
 // their seats (a tenth of them in `make test`), looked at in the middle of steps too, no line names a rank that has
 // come, and none finds what does not fit together.
-#include "doors/pmpi/watch/conclusion.hpp"
+#include "doors/pmpi/watch/look.hpp"
+#include "missing/conclusion.hpp"
 
 #include "effort.hpp"
 

@@ -2,7 +2,7 @@
 // Sums of all waits, and a heap of the longest ones, so that an account stays small however long its rank runs.
 #include "account.hpp"
 
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "communicator/facts.hpp"
 
 #include <algorithm>

@@ -2,15 +2,17 @@
 // The account of a rank: how long it has waited for whom, in which collective call of which communicator and where.
 #pragma once
 
-#include "look.hpp"
+#include "missing/ranks.hpp"
 
-#include "base/places.hpp"
+#include "missing/places.hpp"
 
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace tollbar::detail::watch {
+
+using namespace missing;
 
 /// In place of the rank that came last.
 enum : int { elsewhere = -1 /* a rank of another host */, unknown = -2 };

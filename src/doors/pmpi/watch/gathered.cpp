@@ -4,10 +4,10 @@
 #include "gathered.hpp"
 
 #include "account.hpp"
-#include "told.hpp"
+#include "missing/told.hpp"
 
-#include "base/places.hpp"
-#include "base/report.hpp"
+#include "missing/places.hpp"
+#include "missing/reporting.hpp"
 #include "base/say.h"
 #include "doors/pmpi/everybody.h"
 

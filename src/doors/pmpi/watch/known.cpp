@@ -6,9 +6,9 @@
 
 #include "account.hpp"
 #include "gathered.hpp"
-#include "operations.h"
+#include "missing/operations.h"
 #include "threads.hpp"
-#include "told.hpp"
+#include "missing/told.hpp"
 #include "watch.hpp"
 
 #include "base/environment.h"

@@ -7,7 +7,7 @@
 #ifndef TOLLBAR_DOORS_PMPI_WATCH_REQUESTS_H
 #define TOLLBAR_DOORS_PMPI_WATCH_REQUESTS_H
 
-#include "seats.h"
+#include "missing/seats.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 // The seats of this process's threads.
 #pragma once
 
-#include "seats.h"
+#include "missing/seats.h"
 
 namespace tollbar::detail::watch {
 

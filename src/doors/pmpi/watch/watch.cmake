@@ -2,10 +2,10 @@
 # The libraries that watch the calls of an MPI, with hooks made from calls.txt, the one table of names.
 set(watch ${CMAKE_CURRENT_SOURCE_DIR}/watch)
 set(made ${CMAKE_CURRENT_BINARY_DIR}/watch)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${watch}/calls.txt ${watch}/hook.c.in
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/missing/calls.txt ${watch}/hook.c.in
              ${watch}/fortran.c.in ${watch}/hooks.c.in)
 set(licence 42)  # the first line of a template
-file(STRINGS ${watch}/calls.txt calls REGEX "^[A-Z]")
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/missing/calls.txt calls REGEX "^[A-Z]")
 
 # tollbar_arguments(3): sets parameters, types and arguments to "word a1, word a2, word a3", "word, word, word" and
 # "a1, a2, a3".

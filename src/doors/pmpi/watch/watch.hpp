@@ -2,13 +2,15 @@
 // The file that the watched ranks of a host share, and the thread of each that looks at it.
 #pragma once
 
-#include "conclusion.hpp"
-#include "seats.h"
+#include "missing/conclusion.hpp"
+#include "missing/seats.h"
 
 #include <string>
 #include <vector>
 
 namespace tollbar::detail::watch {
+
+using namespace missing;
 
 /// This process's own; no file where none can be had, or all rows are taken.
 struct Place {

@@ -3,9 +3,9 @@
 #ifndef TOLLBAR_DOORS_PMPI_WATCH_WATCHED_H
 #define TOLLBAR_DOORS_PMPI_WATCH_WATCHED_H
 
-#include "calls.h"
+#include "missing/calls.h"
 #include "requests.h"
-#include "seats.h"
+#include "missing/seats.h"
 
 #include <mpi.h>
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rank has a thread that looks at the seats of its host a few times a time-out; the first to see that a wait has
 // lasted so long reports for all.
-#include "conclusion.hpp"
-#include "meeting.hpp"
-#include "rows.hpp"
-#include "told.hpp"
+#include "missing/conclusion.hpp"
+#include "missing/meeting.hpp"
+#include "missing/rows.hpp"
+#include "missing/told.hpp"
+#include "look.hpp"
 #include "watch.hpp"
 
 #include "base/files.hpp"
-#include "base/places.hpp"
+#include "missing/places.hpp"
 #include "base/process.hpp"
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 #include "base/threads.hpp"
 #include "communicator/facts.hpp"
 
@@ -90,7 +91,7 @@ struct Found {
         if (travels) {
             rows = rows_of(own_host(), ranks, timeout_s, asked());
         } else {
-            lines = watch::conclude(all_of(ranks), timeout_s, asked());
+            lines = missing::conclude(all_of(ranks), timeout_s, asked());
         }
     }
 

@@ -3,8 +3,7 @@
 #include "meeting.hpp"
 
 #include "counted.hpp"
-
-#include "base/report.hpp"
+#include "listed.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +11,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 namespace {
 
@@ -179,4 +178,4 @@ Clause all_have_come(const Meeting& meeting, const Ranks& ranks, std::uint64_t i
     return clause_of(std::move(text), stopped);
 }
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

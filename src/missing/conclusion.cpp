@@ -6,7 +6,7 @@
 #include "meeting.hpp"
 #include "waits.hpp"
 
-#include "base/report.hpp"
+#include "listed.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,7 +18,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 namespace {
 
@@ -346,4 +346,4 @@ Ranks all_of(const std::vector<Rank>& ranks) {
     return all;
 }
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

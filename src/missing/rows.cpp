@@ -12,7 +12,7 @@
 #include <map>
 #include <string>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 namespace {
 
@@ -283,4 +283,4 @@ std::vector<Line> conclude_of_hosts(const Ranks& ranks) {
     return conclude(ranks, std::numeric_limits<double>::min(), told);
 }
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

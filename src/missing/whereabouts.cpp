@@ -3,14 +3,13 @@
 #include "whereabouts.hpp"
 
 #include "counted.hpp"
-
-#include "base/report.hpp"
+#include "listed.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 namespace {
 
@@ -107,4 +106,4 @@ std::string not_seen(const std::string& subject, std::size_t ranks, bool may_be_
     return subject + is + " not watched on this host" + (may_be_late ? ", or in MPI_Init still" : "");
 }
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

@@ -2,13 +2,13 @@
 // For whom ranks wait, from a look at the seats of their hosts: the lines that TOLLBAR_TIMEOUT prints.
 #pragma once
 
-#include "look.hpp"
+#include "ranks.hpp"
 
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 using Ranks = std::vector<const Rank*>;
 
@@ -45,4 +45,4 @@ std::vector<Line> conclude(const Ranks& ranks, double timeout_s, const Asked& as
 /// Pointers to all of them.
 Ranks all_of(const std::vector<Rank>& ranks);
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 /// `tollbar run` gathers what ranks wait for, and says it: its secret is in the environment. False also where this
 /// process's stderr is a file, which `tollbar run` does not read.
@@ -22,4 +22,4 @@ void tell(const std::string& text, const std::string& facts);
 /// "rows VERSION FIRST TURN PART PARTS ROWS" are the facts of each.
 void tell_rows(const std::string& rows, int first);
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
     Wait wait{.rank = &rank, .seat = &seat, .seconds = seconds};
@@ -61,4 +61,4 @@ bool may_meet(const Rank& one, const Rank& other) {
            (id == 0 || another == 0 || id == another);
 }
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

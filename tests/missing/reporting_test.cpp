@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/report.hpp"
+#include "missing/reporting.hpp"
 
 #include "child.hpp"
 #include "temporary.hpp"

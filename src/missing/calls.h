@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table of calls.txt as the compiler sees it. */
-#ifndef TOLLBAR_DOORS_PMPI_WATCH_CALLS_H
-#define TOLLBAR_DOORS_PMPI_WATCH_CALLS_H
+#ifndef TOLLBAR_MISSING_CALLS_H
+#define TOLLBAR_MISSING_CALLS_H
 
 enum tollbar_kind {
     tollbar_collective,

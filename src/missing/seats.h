@@ -5,8 +5,8 @@
  *
  * Memory order: each word has one writer. A seat's other words are stored relaxed before `at`, which is stored with
  * release; a reader loads `at` with acquire before and after them, and uses them where it has not changed. */
-#ifndef TOLLBAR_DOORS_PMPI_WATCH_SEATS_H
-#define TOLLBAR_DOORS_PMPI_WATCH_SEATS_H
+#ifndef TOLLBAR_MISSING_SEATS_H
+#define TOLLBAR_MISSING_SEATS_H
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 // Places in code, as users read them: the one way for all that tollbar prints.
 #pragma once
 
-#include "process.hpp"
+#include "base/process.hpp"
 
 #include <array>
 #include <chrono>

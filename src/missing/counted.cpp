@@ -4,14 +4,14 @@
 
 #include "operations.h"
 
-#include "base/report.hpp"
+#include "listed.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <vector>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::string described(const tollbar_counted& one, const tollbar_counted& other) 
     return call_of(one).name + (shown.empty() ? "" : " (" + joined(shown, ", ") + ")");
 }
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

@@ -3,12 +3,12 @@
 // other process has mapped: a file may have been replaced since.
 #include "places.hpp"
 
-#include "beside.hpp"
-#include "files.hpp"
-#include "kept_errno.hpp"
-#include "once.hpp"
-#include "only_added.hpp"
-#include "process.hpp"
+#include "base/beside.hpp"
+#include "base/files.hpp"
+#include "base/kept_errno.hpp"
+#include "base/once.hpp"
+#include "base/only_added.hpp"
+#include "base/process.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 struct Meeting {
     std::size_t members = 0;  ///< ranks that have the communicator
@@ -43,4 +43,4 @@ std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::
 Clause all_have_come(const Meeting& meeting, const Ranks& ranks, std::uint64_t id, std::uint64_t number,
                      const Asked& asked);
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

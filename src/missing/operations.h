@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The operations that all ranks know by one number: 1 for the first, 0 for one of the program's own. */
-#ifndef TOLLBAR_DOORS_PMPI_WATCH_OPERATIONS_H
-#define TOLLBAR_DOORS_PMPI_WATCH_OPERATIONS_H
+#ifndef TOLLBAR_MISSING_OPERATIONS_H
+#define TOLLBAR_MISSING_OPERATIONS_H
 
 /* With the name that the object behind it has in Open MPI. */
 #define TOLLBAR_EACH_OPERATION(of)                                                                                \

@@ -2,13 +2,13 @@
 // A collective call that a rank has counted, taken apart and in words.
 #pragma once
 
-#include "look.hpp"
+#include "ranks.hpp"
 
 #include <cstdint>
 #include <string>
 #include <tuple>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 inline unsigned call_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what & 0xffff); }
 inline const tollbar_call& call_of(const tollbar_counted& one) { return call_of(call_in(one)); }
@@ -33,4 +33,4 @@ inline bool fits_itself(const tollbar_counted& one) {
 /// A call with what of it differs from `other`; of another call, with its root.
 std::string described(const tollbar_counted& one, const tollbar_counted& other);
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

@@ -2,7 +2,7 @@
 // Rows of a host, as a look at them gives, for tests of what is concluded from them.
 #pragma once
 
-#include "doors/pmpi/watch/rows.hpp"
+#include "missing/rows.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 
 namespace tollbar::testing {
 
-using namespace tollbar::detail::watch;
+using namespace tollbar::detail::missing;
 
 inline unsigned line_of(std::string_view name) {
     for (unsigned line = 0; line < tollbar_number_of_calls; ++line)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place is numbered as its linker has, in this process and in others.
-#include "base/places.hpp"
+#include "missing/places.hpp"
 
 #include "base/files.hpp"
 

@@ -2,12 +2,12 @@
 // Waits of ranks: each is at a collective call, for a message, or for something else.
 #pragma once
 
-#include "look.hpp"
+#include "ranks.hpp"
 
 #include <cstdint>
 #include <string>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 /// A wait, and at which collective call that is; without a communicator it is for something else.
 struct Wait {
@@ -38,4 +38,4 @@ const tollbar_seat* message_of(const Rank& rank);
 /// A message that one sends and the other receives is under way; both are in such a call.
 bool may_meet(const Rank& one, const Rank& other);
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

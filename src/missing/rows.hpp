@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 /// Rows of another one are refused.
 constexpr int rows_version = 1;
@@ -37,4 +37,4 @@ bool read_rows(std::string_view text, Rows& rows);
 /// As conclude(), of ranks that have travelled.
 std::vector<Line> conclude_of_hosts(const Ranks& ranks);
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

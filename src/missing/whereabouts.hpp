@@ -4,13 +4,14 @@
 
 #include "conclusion.hpp"
 
-#include "base/report.hpp"
+#include "listed.hpp"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 /// A part of a line, and the ranks that it is about.
 struct Clause {
@@ -22,8 +23,8 @@ inline std::string text_of_number(const Rank* rank) { return std::to_string(rank
 
 /// "3 and 5", "0-16 and 18-1023".
 inline std::string numbers(const Ranks& ranks) {
-    std::vector<tollbar::Rank> of_each;
-    for (const Rank* rank : ranks) of_each.push_back(static_cast<tollbar::Rank>(rank->row.rank));
+    std::vector<std::int32_t> of_each;
+    for (const Rank* rank : ranks) of_each.push_back(rank->row.rank);
     return listed(of_each);
 }
 
@@ -59,4 +60,4 @@ std::vector<Clause> clauses(const Ranks& ranks, const Asked& asked, const char* 
 /// not known where such ranks are.
 std::string not_seen(const std::string& subject, std::size_t ranks, bool may_be_late, const Asked& asked);
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing

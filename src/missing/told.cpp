@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace tollbar::detail::watch {
+namespace tollbar::detail::missing {
 
 namespace {
 
@@ -64,4 +64,4 @@ void tell_rows(const std::string& rows, int first) {
              head + std::to_string(part) + " " + std::to_string(parts) + " " + rows.substr(part * most, most));
 }
 
-}  // namespace tollbar::detail::watch
+}  // namespace tollbar::detail::missing
