@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "doors/c": {
         "plan", "algorithms", "analysis", "tuner", "base", "missing", "waiting", "transports/words", "transports/udp",
     },
-    "doors/nic": {"plan", "base", "waiting", "membership"},
+    "doors/nic": {"plan", "base", "missing", "waiting", "membership"},
     # Nodes that have network cards meet on them (docs/design/mpi.md).
     "communicator": {
         "plan", "algorithms", "analysis", "tuner", "base", "missing", "waiting", "transports/words", "transports/mpi",

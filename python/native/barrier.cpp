@@ -5,6 +5,7 @@
 #include "parts.hpp"
 
 #include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 #include "waiting/meeting.hpp"
 
 #include <tollbar/detail/deadline.hpp>
@@ -191,13 +192,15 @@ private:
     void report(double waited_s) const {
         const std::vector<pid_t> present = meeting_->present();
         if (present.empty() || present.size() >= parties()) return;  // meanwhile
-        const char* const who = shared_ ? "process" : "thread";
-        const char* const all = shared_ ? "processes" : "threads";
-        tollbar_report("%s %d has waited %.1f s in tollbar.%s: %zu of %u %s have not arrived, %s %s %s", who,
-                       present.front(), waited_s, shared_ ? "process_barrier" : "Barrier", parties() - present.size(),
-                       parties(), all, present.size() == 1 ? who : all,
-                       listed(present, [](pid_t one) { return std::to_string(one); }).c_str(),
-                       present.size() == 1 ? "has" : "have");
+        const char* const kind = shared_ ? "process" : "thread";
+        const std::string whose = shared_ ? "process_barrier" : "Barrier of process " + std::to_string(getpid());
+        const std::size_t lacking = parties() - present.size();
+        missing::report({.about = "tollbar." + whose,
+                         .waiter = std::string(kind) + " " + std::to_string(present.front()),
+                         .waited_s = waited_s,
+                         .clauses = {missing::clause_of_arrived(kind, present, lacking, parties())},
+                         .arrived = present,
+                         .lacking = lacking});
     }
 
     std::unique_ptr<void, Freed> own_;

@@ -31,7 +31,7 @@ nb::str shown(const std::string& text) {
     return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-std::vector<Line> conclude_of(const std::vector<std::tuple<Rows*, double, bool>>& hosts) {
+std::vector<Sentence> conclude_of(const std::vector<std::tuple<Rows*, double, bool>>& hosts) {
     Ranks all;
     for (const auto& [rows, age_s, is_news] : hosts) {
         rows->host.age_s = age_s;
@@ -52,14 +52,27 @@ void bind_watch(nb::module_& m) {
         "listed", [](const std::vector<std::uint32_t>& ranks) { return tollbar::detail::listed(ranks); }, "ranks"_a,
         "Ranks, which ascend, in words: \"3\", \"3 and 5\"; of more than eight, three and more that follow each other\n"
         "are together: \"0-16 and 18-40\".");
-    nb::class_<Line>(m, "Missing", "Who is missing in a call of an MPI, in a sentence.")
+    nb::class_<Sentence>(m, "Missing", "Who is missing where somebody waits, in a sentence.")
+        .def(
+            "__init__",
+            [](Sentence* self, const std::string& text, const std::string& facts) {
+                auto* const sentence = new (self) Sentence();
+                if (read_sentence(text, facts, *sentence)) return;
+                sentence->~Sentence();
+                throw nb::value_error("no facts of a sentence");
+            },
+            "text"_a, "facts"_a, "Raises ValueError where these are no facts that stand behind a sentence.")
         .def_prop_ro(
-            "text", [](const Line& line) { return shown(line.text); }, "The sentence.")
+            "text", [](const Sentence& line) { return shown(line.text); }, "The sentence.")
         .def_prop_ro(
-            "about", [](const Line& line) { return shown(line.about); }, "Its head: the communicator and the call.")
-        .def_ro("wait", &Line::wait, "The same in all sentences about one wait, and in no other.")
-        .def_ro("named", &Line::named, "The ranks of which it tells something, besides the one that waits.")
-        .def_ro("waited_s", &Line::waited_s, "For how many seconds that one has waited.");
+            "about", [](const Sentence& line) { return shown(line.about); },
+            "Its head: the barrier, or the communicator and the call.")
+        .def_ro("wait", &Sentence::wait, "The same in all sentences about one wait, and in no other.")
+        .def_ro("named", &Sentence::named,
+                "The ranks or threads of which it tells something, besides the one that waits.")
+        .def_ro("arrived", &Sentence::arrived, "The threads that are there, where the missing are not known by name.")
+        .def_ro("lacking", &Sentence::lacking, "How many are missing then.")
+        .def_ro("waited_s", &Sentence::waited_s, "For how many seconds that one has waited.");
     nb::class_<Rows>(m, "Rows", "The ranks of a host, as its watcher tells them.")
         .def(
             "__init__",

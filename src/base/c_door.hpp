@@ -87,28 +87,6 @@ private:
     std::chrono::steady_clock::time_point since_{};
 };
 
-/// A missing member of which only its number and host are known.
-inline tollbar_missing unknown_member(Rank rank, std::int64_t waited_ns, std::string_view host) {
-    tollbar_missing one{};
-    one.rank = rank;
-    one.thread_number = -1;
-    one.state = TOLLBAR_UNKNOWN;
-    one.waited_ns = waited_ns;
-    write_text(host, one.host, sizeof one.host);
-    return one;
-}
-
-/// A member whose state is in memory that the caller shares, an `absent` of a group.
-template <class Absent>
-tollbar_missing shared_member(const Absent& one, std::int64_t waited_ns) {
-    tollbar_missing made = unknown_member(one.rank, waited_ns, "");
-    made.state = static_cast<tollbar_absence>(one.where);
-    made.process = one.process;
-    made.thread = one.thread;
-    made.behind = one.behind;
-    return made;
-}
-
 /// The body of the functions named `missing`: writes `list()`, as tollbar.h says.
 template <class List>
 int write_missing(tollbar_missing* missing, std::size_t capacity, std::size_t* count, List list) noexcept {

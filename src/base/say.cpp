@@ -123,20 +123,27 @@ void tollbar_say_once(const char* key, const char* format, ...) {
     va_end(arguments);
 }
 
-void tollbar_report(const char* format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    with_line(format, arguments, [](const std::string& line) {
+void tollbar_report(const char* line, const char* for_run) {
+    const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
+    try {
+        const auto whole = [](std::string text) {
+            std::ranges::replace(text, '\n', ' ');
+            return "tollbar: " + text + "\n";
+        };
+        const std::string text = whole(line), sealed = *for_run == '\0' ? text : whole(for_run);
         const std::string path = tollbar::detail::environment::report_file();
         const std::optional<int> of_run = descriptor_of_run(path);
-        if (of_run && write(*of_run, line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;
+        if (of_run && write(*of_run, sealed.data(), sealed.size()) == static_cast<ssize_t>(sealed.size())) return;
         if (!path.empty() && !of_run) {
-            if (append_to(path, line)) return;
+            if (append_to(path, text)) return;
             tollbar::detail::environment::refuse_report_file(std::strerror(errno));
         }
-        write_to_stderr(line);
-    });
-    va_end(arguments);
+        struct stat file {};
+        const bool is_kept = fstat(STDERR_FILENO, &file) == 0 && S_ISREG(file.st_mode);
+        write_to_stderr(path.empty() && !is_kept ? sealed : text);
+    } catch (const std::exception&) {  // no memory for the line: going on matters more
+    }
 }
 
 void tollbar_refuse(const char* name, const char* value, const char* accepted, const char* fallback) {

@@ -15,8 +15,10 @@ void tollbar_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* As tollbar_say, the first time that this process comes with that key. */
 void tollbar_say_once(const char* key, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As tollbar_say, for a report of who is missing: appended to the file that TOLLBAR_REPORT names, else on stderr. */
-void tollbar_report(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/* Says a report of who is missing: appends "tollbar: ", the line and a newline to the file that TOLLBAR_REPORT names,
+ * else writes it on stderr, as tollbar_say. A `tollbar run` that reads that gets `for_run` instead; it is "" in a
+ * process that no `tollbar run` has started. */
+void tollbar_report(const char* line, const char* for_run);
 
 /* Says that the value of a setting is not accepted and that the default is used instead: once for each name, by the
  * first process of the job, since all its ranks have the same settings. */

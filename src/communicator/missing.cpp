@@ -8,7 +8,7 @@
 #include "base/c_door.hpp"
 #include "base/environment.hpp"
 #include "missing/places.hpp"
-#include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 
 #include <utility>
 
@@ -36,7 +36,7 @@ std::string in_world(const tollbar_p2p& p2p, const std::string& name, std::span<
         there.push_back(static_cast<Rank>(number));
     }
     if (there.empty() || name == "MPI_COMM_WORLD") return "";
-    return "rank " + listed(there) + " of MPI_COMM_WORLD";
+    return (there.size() == 1 ? "rank " : "ranks ") + listed(there) + " of MPI_COMM_WORLD";
 }
 
 Reports::Reports(const tollbar_p2p& p2p, const tollbar_mpi_options& options, const Meeting& meeting)
@@ -53,31 +53,25 @@ void Reports::announce(const std::string& plan) const {
 }
 
 std::string Reports::missing(const Team& team) const {
-    return with_names(places_limit, [&](Places& places) { return missing(team, places); });
+    return with_names(places_limit, [&](Places& places) { return missing::text_of(missing(team, places)); });
 }
 
-std::string Reports::missing(const Team& team, Places& places) const {
-    std::string text;
-    const auto add = [&](const std::string& clause) { text += (text.empty() ? "" : "; ") + clause; };
+std::vector<missing::Member> Reports::missing(const Team& team, Places& places) const {
+    std::vector<missing::Member> members;
     const Episode episode = team.episode();
 
     if (const Segment* segment = team.segment()) {
         for (const absent& one : segment->missing(episode)) {
             const Rank rank = rank_at(*segment, one.rank);
-            std::string clause = "rank " + std::to_string(rank) +
-                                 known_as({&rank, 1}, "host " + host_ + ", process " + std::to_string(one.process));
-            clause += one.where == absent::state::dead      ? " is dead"
-                      : one.where == absent::state::left    ? " has left"
-                      : one.where == absent::state::running ? " has not arrived"
-                                                            : " has not joined";
-            if (one.where == absent::state::running && one.behind != 0) {
-                const Episode last = episode - one.behind + before_;
-                const std::uint64_t site = segment->record(one.rank).entered.load(std::memory_order_relaxed);
-                clause += last == 0 ? ", it has not entered any barrier on this communicator"
-                                    : ", its last barrier on this communicator was number " + std::to_string(last);
-                if (last != 0 && site != 0) clause += " at " + places.of_call(one.process, site);
-            }
-            add(clause);
+            missing::Member& member = members.emplace_back(missing::member_of(missing::shared_member(one)));
+            member.numbers = {static_cast<int>(rank)};
+            member.known_as = known_as({&rank, 1}, "host " + host_ + ", process " + std::to_string(one.process));
+            if (one.where != absent::state::running || one.behind == 0) continue;
+            const Episode last = episode - one.behind + before_;
+            const std::uint64_t site = segment->record(one.rank).entered.load(std::memory_order_relaxed);
+            member.last = last == 0 ? "it has not entered any barrier on this communicator"
+                                    : "its last barrier on this communicator was number " + std::to_string(last);
+            if (last != 0 && site != 0) member.last += " at " + places.of_call(one.process, site);
         }
     }
 
@@ -85,24 +79,26 @@ std::string Reports::missing(const Team& team, Places& places) const {
     for (const Rank number : unheard.numbers) {
         const std::vector<Rank> ranks = ranks_of(number, unheard.by_nodes);
         if (!unheard.by_nodes && team.segment() != nullptr && has(*team.segment(), number)) continue;
-        std::string clause = ranks.empty() ? "nothing heard from node " + std::to_string(number)
-                                           : "nothing heard from rank " + listed(ranks);
         std::string where;
         if (!ranks.empty() && ranks.front() < addresses_.size()) {
             const Address& address = addresses_[ranks.front()];
             where = "host " + std::string(address.host);
             if (ranks.size() == 1) where += ", process " + std::to_string(address.process);
         }
-        add(clause + known_as(ranks, where));
+        missing::Member& member = members.emplace_back();
+        member.kind = ranks.empty() ? "node" : "rank";
+        member.numbers = ranks.empty() ? std::vector<int>{static_cast<int>(number)}
+                                       : std::vector<int>(ranks.begin(), ranks.end());
+        member.known_as = known_as(ranks, where);
+        member.state = TOLLBAR_UNKNOWN;
     }
-    return text;
+    return members;
 }
 
 std::string Reports::known_as(std::span<const Rank> ranks, const std::string& where) const {
     std::string text = in_world(p2p_, name_, ranks);
     if (!text.empty() && !where.empty()) text += ", ";
-    text += where;
-    return text.empty() ? "" : " (" + text + ")";
+    return text + where;
 }
 
 std::vector<Rank> Reports::ranks_of(Rank number, bool by_nodes) const {
@@ -118,7 +114,7 @@ std::vector<tollbar_missing> Reports::list(const Team& team) const {
     const Segment* const segment = team.segment();
     if (segment != nullptr)
         for (const absent& one : segment->missing(team.episode())) {
-            all.push_back(c_door::shared_member(one, 0));
+            all.push_back(missing::shared_member(one));
             all.back().rank = rank_at(*segment, one.rank);
         }
     const Team::Unheard unheard = team.unheard();
@@ -126,7 +122,7 @@ std::vector<tollbar_missing> Reports::list(const Team& team) const {
         for (const Rank rank : ranks_of(number, unheard.by_nodes)) {
             if (segment != nullptr && has(*segment, rank)) continue;
             const bool known = rank < addresses_.size();
-            all.push_back(c_door::unknown_member(rank, 0, known ? addresses_[rank].host : ""));
+            all.push_back(missing::unknown_member(rank, 0, known ? addresses_[rank].host : ""));
             if (known) all.back().process = addresses_[rank].process;
         }
     std::ranges::sort(all, {}, &tollbar_missing::rank);
@@ -149,15 +145,17 @@ void Reports::report(const Team& team, std::chrono::duration<double> waited) con
         for (Rank index = 0; index != team.index(); ++index)
             if (segment->record(index).arrived.load(std::memory_order_relaxed) >= episode) return;
     const void* const call_site = team.call_site() != nullptr ? team.call_site() : tollbar_mpi_call_site();
-    auto [who, site] = with_names(places_limit, [&](Places& places) {
+    const auto [members, site] = with_names(places_limit, [&](Places& places) {
         return std::pair(missing(team, places), call_site == nullptr ? "an unknown place" : places.of_call(call_site));
     });
-    if (who.empty()) who = "no rank is known to be missing, but an awaited signal has not come yet";
-    const Episode number = episode + before_;
-    tollbar_report("%s (%u ranks), barrier %llu at %s: rank %u%s on %s has waited %.1f s: %s", name_.c_str(),
-                   static_cast<unsigned>(p2p_.ranks), static_cast<unsigned long long>(number), site.c_str(),
-                   static_cast<unsigned>(p2p_.rank), known_as({&p2p_.rank, 1}, "").c_str(), host_.c_str(),
-                   waited.count(), who.c_str());
+    const missing::Member self{.numbers = {static_cast<int>(p2p_.rank)}, .known_as = known_as({&p2p_.rank, 1}, "")};
+    missing::report(
+        {.about = name_ + " (" + std::to_string(p2p_.ranks) + " ranks), barrier " + std::to_string(episode + before_),
+         .place = site,
+         .waiter = named(self) + " on " + host_,
+         .waited_s = waited.count(),
+         .clauses = missing::clauses_of(members,
+                                        "no rank is known to be missing, but an awaited signal has not come yet")});
 }
 
 }  // namespace tollbar::detail::mpi

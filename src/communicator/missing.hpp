@@ -4,6 +4,7 @@
 
 #include "meeting.hpp"
 
+#include "missing/members.hpp"
 #include "missing/reporting.hpp"
 
 #include <chrono>
@@ -48,9 +49,9 @@ public:
     std::vector<tollbar_missing> list(const Team& team) const;
 
 private:
-    std::string missing(const Team& team, Places& places) const;
+    std::vector<missing::Member> missing(const Team& team, Places& places) const;
 
-    /// A bracket after the numbers of ranks: their world ranks, and `where` they run.
+    /// Behind the numbers of ranks: their world ranks, and `where` they run.
     std::string known_as(std::span<const Rank> ranks, const std::string& where) const;
 
     /// The ranks behind a number of `unheard`.

@@ -5,6 +5,7 @@
 #include "participant.h"
 
 #include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 
 #include <tollbar/detail/cpus.hpp>
 
@@ -149,16 +150,16 @@ void SetUp::report(double waited_s, const unsigned char* received) const {
     for (Rank rank = 0; received != nullptr && rank < p2p_.ranks; ++rank)
         if (received[rank] == 0) unheard.push_back(rank);
     if (unheard.empty() && is_root()) return;
-    std::string missing = "rank 0, or a rank that rank 0 waits for,";
-    if (!unheard.empty()) {
-        const std::string world = in_world(p2p_, name_, unheard);
-        missing = "rank " + listed(unheard) + (world.empty() ? "" : " (" + world + ")");
-    }
+    missing::Member absent{.numbers{unheard.begin(), unheard.end()}, .known_as = in_world(p2p_, name_, unheard)};
+    std::vector<missing::Clause> clauses{{"rank 0, or a rank that rank 0 waits for, has not arrived", {}}};
+    if (!unheard.empty()) clauses = missing::clauses_of({absent});
     std::string self = in_world(p2p_, name_, {&p2p_.rank, 1});
     if (!self.empty()) self += ", ";
-    tollbar_report("%s (%u ranks), its first barrier: rank %u (%sprocess %d) has waited %.1f s: %s has not arrived",
-                   name_, static_cast<unsigned>(p2p_.ranks), static_cast<unsigned>(p2p_.rank), self.c_str(),
-                   static_cast<int>(getpid()), waited_s, missing.c_str());
+    missing::report(
+        {.about = std::string(name_) + " (" + std::to_string(p2p_.ranks) + " ranks), its first barrier",
+         .waiter = "rank " + std::to_string(p2p_.rank) + " (" + self + "process " + std::to_string(getpid()) + ")",
+         .waited_s = waited_s,
+         .clauses = clauses});
 }
 
 }  // namespace tollbar::detail::mpi

@@ -3,10 +3,13 @@
 #include "report.hpp"
 
 #include "missing/listed.hpp"
+#include "missing/sentence.hpp"
 
 #include <cstdio>
 
 namespace tollbar::look {
+
+namespace missing = detail::missing;
 
 namespace {
 
@@ -73,16 +76,28 @@ std::string of_process(const Sight& sight) {
 }
 
 std::string of_member(const absent& one) {
-    constexpr const char* states[] = {"never joined", "left", "running", "dead"};
-    return "{\"rank\":" + number(one.rank) + ",\"state\":" + text(states[static_cast<int>(one.where)]) +
+    return "{\"rank\":" + number(one.rank) +
+           ",\"state\":" + text(missing::name_of(static_cast<tollbar_absence>(one.where))) +
            ",\"process\":" + number(one.process) + ",\"thread\":" + number(one.thread) +
            ",\"behind\":" + number(one.behind) + "}";
 }
 
+/// Empty where nobody is missing, or nobody has arrived.
+std::string sentence_of(const Group& group) {
+    if (group.missing.empty() || group.arrived.empty()) return "";
+    const std::string name = group.name.empty() ? "a group without a name" : "group '" + group.name + "'";
+    return missing::sentence_of({.about = name + " (" + number(group.ranks) + " ranks, " + group.plan + "), episode " +
+                                          number(group.episode),
+                                 .waiter = number(group.arrived.size()) + " of " + number(group.ranks),
+                                 .how = " have arrived",
+                                 .clauses = missing::clauses_of(missing::members_of(group.missing))})
+        .text;
+}
+
 std::string of_group(const Group& group) {
     return "{\"name\":" + text(group.name) + ",\"plan\":" + text(group.plan) + ",\"ranks\":" + number(group.ranks) +
-           ",\"episode\":" + number(group.episode) + ",\"missing\":" + list(group.missing, of_member) +
-           ",\"arrived\":" + list(group.arrived, of_member) + "}";
+           ",\"episode\":" + number(group.episode) + ",\"sentence\":" + text(sentence_of(group)) +
+           ",\"missing\":" + list(group.missing, of_member) + ",\"arrived\":" + list(group.arrived, of_member) + "}";
 }
 
 }  // namespace

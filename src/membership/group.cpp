@@ -55,7 +55,9 @@ public:
     }
     bool finish(Deadline deadline) noexcept override { return runner_.finish(deadline); }
     bool gone() const noexcept override { return runner_.transport().gone(); }
-    bool wait() noexcept override { return wait_reporting(*this); }
+    bool wait() noexcept override {
+        return wait_reporting(*this, [&] { return "group on cards (" + plan() + ")"; });
+    }
     std::vector<Rank> missing() override {
         return runner_.advance() ? std::vector<Rank>() : runner_.transport().missing();
     }
@@ -105,7 +107,9 @@ public:
     bool finish(Deadline deadline) noexcept override { return runner_.finish(deadline); }
     bool gone() const noexcept override { return runner_.gone(); }
     Fault fault() const override { return fault_of(runner_.refusal()); }
-    bool wait() noexcept override { return wait_reporting(runner_); }
+    bool wait() noexcept override {
+        return wait_reporting(runner_, [&] { return "group over UDP (" + plan() + ")"; });
+    }
     std::vector<Rank> missing() override { return runner_.missing(); }
 
 private:

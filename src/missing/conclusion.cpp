@@ -6,8 +6,6 @@
 #include "meeting.hpp"
 #include "waits.hpp"
 
-#include "listed.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -22,19 +20,6 @@ namespace tollbar::detail::missing {
 
 namespace {
 
-/// A line without its clauses, the head of which ends behind `about`.
-struct Opening {
-    std::string text;
-    std::size_t about = 0;
-    double waited_s = 0;
-};
-
-std::string seconds(double seconds) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-    return text;
-}
-
 /// "4711" in hexadecimal digits.
 std::string hex(std::uint64_t number) {
     char text[20];
@@ -42,9 +27,9 @@ std::string hex(std::uint64_t number) {
     return text;
 }
 
-class Conclusion {
+class Concluding {
 public:
-    Conclusion(const Ranks& ranks, double timeout_s, const Asked& asked)
+    Concluding(const Ranks& ranks, double timeout_s, const Asked& asked)
         : ranks_(ranks), timeout_s_(timeout_s), asked_(asked) {
         for (const Rank* rank : ranks)
             for (std::size_t i = 0; i < tollbar_seats; ++i)
@@ -54,7 +39,7 @@ public:
                 }
     }
 
-    std::vector<Line> lines() {
+    std::vector<Sentence> lines() {
         std::map<std::uint64_t, std::vector<Wait>> meetings;
         for (const Wait& wait : waits_)
             if (wait.comm != nullptr) meetings[wait.comm->id].push_back(wait);
@@ -104,20 +89,20 @@ private:
         return std::ranges::any_of(still, stopped) ? still : missing;
     }
 
-    /// The line of a wait begins so; `how` it waits where not in the call itself.
-    Opening opening(const Wait& wait, const tollbar_comm* comm, const std::string& call,
-                    std::optional<std::uint64_t> called_at, const std::string& how = "") const {
+    /// The report of a wait without its clauses; `how` it waits where not in the call itself.
+    Report opening(const Wait& wait, const tollbar_comm* comm, const std::string& call,
+                   std::optional<std::uint64_t> called_at, const std::string& how = "") const {
         const std::string of = comm == nullptr ? "" : name_of(*comm) + " (" + std::to_string(comm->size) + " ranks), ";
-        const std::string at = called_at ? " at " + asked_.site(*wait.rank, *called_at) : "";
-        const std::string waits = asked_.tells_time ? " has waited " + seconds(wait.seconds) : " waits";
-        return {.text = of + call + at + ": rank " + text_of_number(wait.rank) + " on " + wait.rank->host->name +
-                        waits + how + ": ",
-                .about = of.size() + call.size(),
-                .waited_s = wait.seconds};
+        return {.about = of + call,
+                .place = called_at ? asked_.site(*wait.rank, *called_at) : "",
+                .waiter = "rank " + text_of_number(wait.rank) + " on " + wait.rank->host->name,
+                .waited_s = asked_.tells_time ? wait.seconds : -1,
+                .how = (asked_.tells_time ? "" : " waits") + how,
+                .clauses = {}};
     }
 
     /// At no collective call.
-    Opening opening(const Wait& wait) const {
+    Report opening(const Wait& wait) const {
         const tollbar_call& call = call_of(*wait.seat);
         return opening(wait, wait.rank->comm(tollbar_comm_of(wait.seat->at)),
                        call.name + (is_message(*wait.seat) ? peer_of(*wait.seat) : ""), wait.seat->site);
@@ -129,14 +114,10 @@ private:
                std::to_string(tollbar_serial_of(wait.seat->at));
     }
 
-    void add_line(const Opening& opening, const std::vector<Clause>& clauses, std::string wait) {
-        std::set<int> named;
-        for (const Clause& clause : clauses) named.insert(clause.ranks.begin(), clause.ranks.end());
-        lines_.push_back({.text = opening.text + joined(clauses, "; ", [](const Clause& one) { return one.text; }),
-                          .about = opening.text.substr(0, opening.about),
-                          .wait = std::move(wait),
-                          .named = {named.begin(), named.end()},
-                          .waited_s = opening.waited_s});
+    void add_line(Report opening, const std::vector<Clause>& clauses, std::string wait) {
+        opening.clauses = clauses;
+        opening.wait = std::move(wait);
+        lines_.push_back(sentence_of(opening));
     }
 
     void add_meeting(std::uint64_t id, std::vector<Wait> waits) {
@@ -320,7 +301,7 @@ private:
     std::map<const Rank*, std::size_t> waiting_;  ///< the first wait of each
     std::set<int> explained_;                     ///< ranks that a line is about
     bool is_old_ = false;                         ///< a wait has its line, which is no news
-    std::vector<Line> lines_;
+    std::vector<Sentence> lines_;
 };
 
 }  // namespace
@@ -336,8 +317,8 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
     return any;
 }
 
-std::vector<Line> conclude(const Ranks& ranks, double timeout_s, const Asked& asked) {
-    return Conclusion(ranks, timeout_s, asked).lines();
+std::vector<Sentence> conclude(const Ranks& ranks, double timeout_s, const Asked& asked) {
+    return Concluding(ranks, timeout_s, asked).lines();
 }
 
 Ranks all_of(const std::vector<Rank>& ranks) {

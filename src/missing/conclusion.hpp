@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ranks.hpp"
+#include "sentence.hpp"
 
 #include <functional>
 #include <string>
@@ -21,26 +22,16 @@ struct Asked {
     bool tells_time = true;  ///< how long a wait has lasted, which is not known of two looks shortly after each other
 };
 
-struct Line {
-    std::string text;
-    std::string about;  ///< its head: "MPI_COMM_WORLD (4 ranks), MPI_Bcast 3", and no place
-    /// All lines of a wait have this, and no other wait's: "at ID NUMBER", a collective call of a communicator, or
-    /// "in RANK SEAT CALL", any other call.
-    std::string wait;
-    std::vector<int> named;  ///< the ranks of which it tells something, in ascending order
-    double waited_s = 0;     ///< the rank that speaks
-};
-
 /// Ranks that are stopped or dead wait no more, as they may have what they waited for; whether there was one. Lines are
 /// sound where their ranks still wait a little later, and none of them is stopped then: one that was stopped shortly
 /// before the look has left its call by then.
 bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
 
-/// A line for each communicator at whose collective call ranks have waited for `timeout_s` or longer, for each cycle of
-/// messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD, in ascending
-/// order. A collective call of a communicator meets the one of the same number of its other ranks. A line needs news of
-/// a host whose ranks wait, and a rank is believed to be where it was seen since the wait began.
-std::vector<Line> conclude(const Ranks& ranks, double timeout_s, const Asked& asked);
+/// A sentence for each communicator at whose collective call ranks have waited for `timeout_s` or longer, for each
+/// cycle of messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD, in
+/// ascending order. A collective call of a communicator meets the one of the same number of its other ranks. A sentence
+/// needs news of a host whose ranks wait, and a rank is believed to be where it was seen since the wait began.
+std::vector<Sentence> conclude(const Ranks& ranks, double timeout_s, const Asked& asked);
 
 /// Pointers to all of them.
 Ranks all_of(const std::vector<Rank>& ranks);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "listed.hpp"
+#include "sentence.hpp"
 
 #include "base/environment.hpp"
 #include "base/not_cancelled.hpp"
@@ -65,18 +66,19 @@ inline bool report_is_due(double now_s, double timeout_s, double& at_s) noexcept
     return true;
 }
 
-/// Waits for the end of the episode of a participant between hosts, with reports where TOLLBAR_TIMEOUT asks for them.
-/// False when the participant is gone.
-template <class Participant>
-bool wait_reporting(Participant& self) noexcept {
+/// Waits for the end of the episode of a participant between hosts, with reports where TOLLBAR_TIMEOUT asks for them;
+/// `what()` it is a member of, such as "UDP group". False when the participant is gone.
+template <class Participant, class What>
+bool wait_reporting(Participant& self, What what) noexcept {
     return wait_reporting(
         own_timeout(), [&](Deadline deadline) { return self.finish(deadline); },
         [&](std::chrono::duration<double> waited) {
             if (self.gone()) return false;
-            const std::vector<Rank> missing = self.missing();
-            const std::string awaited = missing.empty() ? "a message that is on its way" : "rank " + listed(missing);
-            tollbar_report("rank %u has waited %.1f s in episode %llu for %s", static_cast<unsigned>(self.rank()),
-                           waited.count(), static_cast<unsigned long long>(self.episode()), awaited.c_str());
+            missing::report(
+                {.about = what() + ", episode " + std::to_string(self.episode()),
+                 .waiter = "rank " + std::to_string(self.rank()),
+                 .waited_s = waited.count(),
+                 .clauses = missing::clauses_of(missing::unheard_members(self.missing()), "a message is on its way")});
             return true;
         });
 }

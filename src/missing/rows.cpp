@@ -276,7 +276,7 @@ bool read_rows(std::string_view text, Rows& rows) {
     return from.is_right() && from.is_over() && ascend && !rows.ranks.empty();
 }
 
-std::vector<Line> conclude_of_hosts(const Ranks& ranks) {
+std::vector<Sentence> conclude_of_hosts(const Ranks& ranks) {
     const Asked told = {.site = [](const Rank& rank, std::uint64_t place) { return rank.host->texts.at(place); },
                         .doing = [](const Rank& rank) { return rank.host->texts.at(rank.doing); },
                         .of_hosts = true};

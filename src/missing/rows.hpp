@@ -35,6 +35,6 @@ struct Rows {
 bool read_rows(std::string_view text, Rows& rows);
 
 /// As conclude(), of ranks that have travelled.
-std::vector<Line> conclude_of_hosts(const Ranks& ranks);
+std::vector<Sentence> conclude_of_hosts(const Ranks& ranks);
 
 }  // namespace tollbar::detail::missing

@@ -13,12 +13,6 @@
 
 namespace tollbar::detail::missing {
 
-/// A part of a line, and the ranks that it is about.
-struct Clause {
-    std::string text;
-    std::vector<int> ranks;
-};
-
 inline std::string text_of_number(const Rank* rank) { return std::to_string(rank->row.rank); }
 
 /// "3 and 5", "0-16 and 18-1023".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts that the doors for C share: byte order of keys, numbers of wait policies, lists of missing members.
 #include "base/c_door.hpp"
+#include "missing/members.hpp"
 
 #include <doctest/doctest.h>
 
@@ -47,7 +48,8 @@ TEST_CASE("a list of missing members is cut to its room, and the count is that o
     std::array<tollbar_missing, 2> room{};
     std::size_t count = 99;
     const auto three = [] {
-        return std::vector{unknown_member(1, 7, "10.0.0.1"), unknown_member(5, 7, ""), unknown_member(6, 7, "")};
+        return std::vector{missing::unknown_member(1, 7, "10.0.0.1"), missing::unknown_member(5, 7, ""),
+                           missing::unknown_member(6, 7, "")};
     };
     CHECK(write_missing(room.data(), room.size(), &count, three) == 0);
     CHECK(count == 3);
@@ -61,6 +63,6 @@ TEST_CASE("a list of missing members is cut to its room, and the count is that o
 }
 
 TEST_CASE("a host's name that is too long is cut") {
-    const tollbar_missing one = unknown_member(0, 0, std::string(100, 'h'));
+    const tollbar_missing one = missing::unknown_member(0, 0, std::string(100, 'h'));
     CHECK(std::string(one.host) == std::string(sizeof one.host - 1, 'h'));
 }

@@ -150,7 +150,7 @@ TEST_CASE("every set variable of the process is listed, with the line that refus
 TEST_CASE("a report goes to the end of the named file, else to stderr") {
     const testing::TemporaryFolder folder;
     const std::string path = folder.write("reports", "before\n");
-    const auto report = [] { tollbar_report("rank %d is missing", 3); };
+    const auto report = [] { tollbar_report("rank 3 is missing", ""); };
     CHECK(said_with({{"TOLLBAR_REPORT", path.c_str()}}, report).empty());
     CHECK(folder.read("reports") == "before\ntollbar: rank 3 is missing\n");
     CHECK(said_with({{"TOLLBAR_REPORT", "-"}}, report) == "tollbar: rank 3 is missing\n");
@@ -159,8 +159,8 @@ TEST_CASE("a report goes to the end of the named file, else to stderr") {
 
 TEST_CASE("a file that cannot be written is named once, and reports go to stderr") {
     const std::string said = said_with({{"TOLLBAR_REPORT", "/nowhere/file"}}, [] {
-        tollbar_report("one");
-        tollbar_report("two");
+        tollbar_report("one", "");
+        tollbar_report("two", "");
     });
     CHECK(said ==
           "tollbar: TOLLBAR_REPORT is '/nowhere/file': No such file or directory; using the default, stderr\n"
@@ -171,7 +171,7 @@ TEST_CASE("whatever is said is one line and leaves errno alone") {
     const std::string said = said_with({{"TOLLBAR_REPORT", "/nowhere/file"}}, [] {
         errno = ENOTTY;
         tollbar_say("%s", "a\nb");
-        tollbar_report("c");
+        tollbar_report("c", "");
         std::printf("%d", errno == ENOTTY ? 1 : 0);
     });
     CHECK(said.starts_with("tollbar: a b\ntollbar: TOLLBAR_REPORT"));

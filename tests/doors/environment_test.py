@@ -66,7 +66,7 @@ def test_each_unknown_value_is_one_line_that_names_the_accepted_ones(door, tmp_p
 
 def test_who_is_missing_is_reported_where_the_variable_says(door, tmp_path):
     (line, *_) = door.lines(tmp_path, " has waited ", TOLLBAR_TIMEOUT="0.1")
-    waited = re.search(r"rank 0 has waited (\d+\.\d) s in episode 1", line)
+    waited = re.search(r"episode 1: (?:rank|PE) 0 has waited (\d+\.\d) s: ", line)
     assert waited, line
     assert float(waited[1]) >= 0.1
     assert "rank 1" in line

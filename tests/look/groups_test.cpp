@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Named groups are read from outside: who has arrived, who has not, and nothing is changed by it.
 #include "look/groups.hpp"
+#include "look/report.hpp"
 
 #include <doctest/doctest.h>
 #include <tollbar/participant.hpp>
@@ -41,6 +42,12 @@ TEST_CASE("the rank that has not arrived is missing, the others have arrived") {
     CHECK(found->missing[0].process == getpid());
     REQUIRE(found->arrived.size() == 2);
     CHECK(found->arrived[1].rank == 2);
+    const std::string me = "(process " + std::to_string(getpid()) + ", thread " + std::to_string(gettid()) + ")";
+    CHECK(tollbar::look::to_json({{}, {*found}})
+              .find("\"group '" + name +
+                    "' (3 ranks, dissemination), episode 1: 2 of 3 "
+                    "have arrived: rank 1 " +
+                    me + " has not arrived\"") != std::string::npos);
     second.arrive();
     for (bool over = false; !over;) {  // one thread takes everybody's steps
         const bool one = first.test(), two = second.test(), three = third.test();

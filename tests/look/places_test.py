@@ -104,7 +104,7 @@ def report_of(file: Path, enough: Callable[[str], bool] = bool) -> str:
 
 
 def places(said: str) -> list[str]:
-    return re.findall(rf"called at ({PLACE}): ", said)
+    return re.findall(rf"pthread_barrier_wait of process \d+ at ({PLACE}): ", said)
 
 
 def place_of(program: Path, door: Path, report: Path, is_named: str) -> str:

@@ -151,13 +151,13 @@ public:
     }
 
     /// The ranks are concluded from in the same way after they have travelled.
-    std::vector<Line> said() const {
+    std::vector<Sentence> said() const {
         std::vector<Rank> ranks = ranks_;
         leave_out_stopped(ranks, 1.0, asked());
-        std::vector<Line> lines = conclude(all_of(ranks), 1.0, asked());
+        std::vector<Sentence> lines = conclude(all_of(ranks), 1.0, asked());
         Rows rows;
         tell(rows, 0, static_cast<int>(ranks_.size()));
-        const std::vector<Line> travelled = conclude_of_hosts(all_of(rows.ranks));
+        const std::vector<Sentence> travelled = conclude_of_hosts(all_of(rows.ranks));
         REQUIRE(travelled.size() == lines.size());
         for (std::size_t i = 0; i < lines.size(); ++i) {
             CHECK(travelled[i].text == of_hosts(lines[i].text));
@@ -170,7 +170,7 @@ public:
 
     std::vector<std::string> lines() const {
         std::vector<std::string> all;
-        for (const Line& line : said()) all.push_back(line.text);
+        for (const Sentence& line : said()) all.push_back(line.text);
         return all;
     }
 
@@ -191,7 +191,7 @@ inline std::vector<std::string> said_of(std::initializer_list<const Rows*> hosts
     for (const Rows* rows : hosts)
         for (const Rank& rank : rows->ranks) all.push_back(&rank);
     std::vector<std::string> texts;
-    for (const Line& line : conclude_of_hosts(all)) texts.push_back(line.text);
+    for (const Sentence& line : conclude_of_hosts(all)) texts.push_back(line.text);
     return texts;
 }
 

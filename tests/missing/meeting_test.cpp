@@ -172,7 +172,7 @@ TEST_CASE("a rank whose threads all wait is not said to have come because it is 
     host.message(1, "MPI_Recv", 0, 5);
     std::vector<Rank> ranks{host.at(0), host.at(1)};
     ranks[1].row.start = stopped;
-    const std::vector<Line> lines = conclude(all_of(ranks), 1.0, Host::asked());
+    const std::vector<Sentence> lines = conclude(all_of(ranks), 1.0, Host::asked());
     REQUIRE(lines.size() == 1);
     says(lines[0].text, "rank 1 (host h, process 101) has not come: it is stopped, in MPI_Recv");
 }

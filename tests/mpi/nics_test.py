@@ -190,7 +190,7 @@ def test_a_late_node_is_named_by_its_nic(cluster, start, open_mpi_door):
     job.await_that(lambda: "has not arrived, its last" in job.said() and "nothing heard" in job.said(), "reports")
     host = cluster.names[1]
     assert re.search(
-        rf"rank 0 .*on {cluster.names[0]} has waited .*: nothing heard from rank 2 and 3 \(.*host {host}\)", job.said()
+        rf"rank 0 .*on {cluster.names[0]} has waited .*: nothing heard from ranks 2 and 3 \(.*host {host}\)", job.said()
     )
     assert re.search(
         rf"rank 3 .*on {host} has waited .*: rank 2 \(.*host {host}, process \d+\) has not arrived", job.said()

@@ -48,12 +48,15 @@ else:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("Barrier", r"thread \d+ has waited .* in tollbar.Barrier: 1 of 3 threads have not arrived, threads .* have"),
-        ("main", r"thread \d+ has waited .* in tollbar.Barrier: 1 of 2 threads have not arrived, thread \d+ has"),
-        ("Group", r"the group \(3 ranks, \w+\): rank [02] has waited .*: rank 1 \(.*\) has not arrived"),
+        (
+            "Barrier",
+            r"tollbar.Barrier of .*: thread \d+ has waited .* s: 1 of 3 threads have not arrived, threads .* have",
+        ),
+        ("main", r"tollbar.Barrier of .*: thread \d+ has waited .* s: 1 of 2 threads have not arrived, thread \d+ has"),
+        ("Group", r"the group \(3 ranks, \w+\), episode 1: rank [02] has waited .*: rank 1 \(.*\) has not arrived"),
         (
             "process_barrier",
-            r"process \d+ has waited .* in tollbar.process_barrier: 1 of 3 processes have not arrived, ",
+            r"tollbar.process_barrier: process \d+ has waited .* s: 1 of 3 processes have not arrived, ",
         ),
     ],
 )

@@ -10,15 +10,15 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar import _native, environment
-from tollbar.cli import who
+from tollbar.cli import reported, who
 from tollbar.cli.errors import CommandError, WrongUse
 from tollbar.look import answers, gathered, hangs, helper, processes, sight
 from tollbar.machine import programs
@@ -32,10 +32,16 @@ _TICK_S = 0.05
 _LONGEST_TICK_S = 1.0  #: longer ones: this process was stopped, and perhaps the job with it
 _GRACE_S = 10.0
 _LONGEST_CALL_S = 600.0
-_LONGEST_LINE = 65536
-_MOST_LINES = 100_000  #: kept at a time: who writes more cannot use up the memory
 _REPORTS = "tollbar-reports"  #: src/base/say.cpp knows it
 _HIGHEST_DESCRIPTOR = 1000  #: below which nobody misses one
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The kind of a job."""
+
+    by_launcher: bool  #: of an MPI: on other hosts may be ranks, which write through the launcher
+    of_ranks: bool  #: whose calls of the MPI are watched
 
 
 def supervise(
@@ -43,48 +49,41 @@ def supervise(
     given: Mapping[str, str],
     timeout_s: float,
     wanted: str | None,
-    by_launcher: bool,
-    secret: gathered.Secret | None = None,
+    kind: Kind,
+    secret: gathered.Secret,
 ) -> tuple[int, list[str]]:
-    """Runs the command as a child, with `given` in its environment; gives its exit code, negative for a signal, or
-    HUNG, and the lines of its account. `secret`: of the ranks of an MPI that are watched; only what these seal is
-    believed then."""
-    with _Job(command, dict(given), by_launcher, secret) as job, answers.Answering():
+    """Runs the command as a child, with `given` in its environment, where the secret is; gives its exit code, negative
+    for a signal, or HUNG, and the lines of its account. Only reports that bear the seal are believed."""
+    with _Job(command, dict(given), kind, secret) as job, answers.Answering():
         try:
-            code = _Watch(job, timeout_s, wanted, by_launcher).until_the_end()
+            code = _Watch(job, timeout_s, wanted).until_the_end()
         except Exception:  # a fault of ours is no reason to leave the job
             _say("the job is watched no more:")
-            _write(traceback.format_exc().encode())
+            reported.write(traceback.format_exc().encode())
             while job.wait(_LONGEST_TICK_S):
                 job.lines.new()
             code = job.code or 0
-        return code, job.account
+        return code, job.lines.account
 
 
 class _Job:
     """The command, what it reports, and all that it has started on this host."""
 
-    def __init__(
-        self, command: Sequence[str], given: dict[str, str], by_launcher: bool, secret: gathered.Secret | None
-    ) -> None:
-        self.account: list[str] = []
-        self.is_of_ranks = secret is not None
+    def __init__(self, command: Sequence[str], given: dict[str, str], kind: Kind, secret: gathered.Secret) -> None:
+        self.kind = kind
         file = environment.value("TOLLBAR_REPORT") or "-"
         file = "-" if file.endswith(f"/{_REPORTS}") else file  # of a run around this one
-        if secret or (file == "-" and by_launcher):
-            ours, theirs = os.pipe()  # as ranks of other hosts write through the launcher
-            self._child = _child(command, given, stderr=theirs)
+        shown = reported.Shown(None if file == "-" else Path(file))
+        if kind.of_ranks or kind.by_launcher:
+            ours, theirs = os.pipe()
+            self._child = _child(command, given | {"TOLLBAR_REPORT": "-"}, stderr=theirs)
             os.close(theirs)
-            copied = _CopiedLines(ours, secret, None if file == "-" else Path(file), self.account)
-            self.lines: _CopiedLines | _AppendedLines = copied
-        elif file == "-":
+            self.lines: reported.CopiedLines | reported.AppendedLines = reported.CopiedLines(ours, secret, shown)
+        else:
             reports = _made_for_reports()
             given |= {"TOLLBAR_REPORT": f"/proc/self/fd/{reports}/{_REPORTS}"}
-            self.lines = _AppendedLines(Path(f"/proc/self/fd/{reports}"), True)
+            self.lines = reported.AppendedLines(Path(f"/proc/self/fd/{reports}"), secret, shown)
             self._child = _child(command, given, kept=[reports])
-        else:
-            self.lines = _AppendedLines(Path(file), False)
-            self._child = _child(command, given)
         self.process = self._child.process
 
     def __enter__(self) -> _Job:
@@ -92,7 +91,7 @@ class _Job:
 
     def __exit__(self, *_: object) -> None:
         self._child.__exit__()
-        if self.is_of_ranks:
+        if self.kind.of_ranks:
             _native.remove_left_overs()
 
     @property
@@ -105,8 +104,7 @@ class _Job:
 
     def say(self, missing: Sequence[_native.Missing]) -> None:
         """Says who is missing where its lines go."""
-        if isinstance(self.lines, _CopiedLines):
-            self.lines.say(missing)
+        self.lines.shown.say(missing)
 
     def members(self) -> list[int]:
         return processes.below(os.getpid(), processes.everything())
@@ -181,104 +179,19 @@ def _give(called: subprocess.Popen[bytes], sentences: Sequence[str]) -> None:
             to.write("".join(f"{sentence}\n" for sentence in sentences).encode())
 
 
-class _CopiedLines:
-    """The output of a pipe goes to stderr at once, and its lines are kept: with a secret, of those of tollbar only
-    the sealed ones, which go to the file of reports where there is one."""
-
-    def __init__(self, pipe: int, secret: gathered.Secret | None, reports: Path | None, account: list[str]) -> None:
-        self._secret, self._reports, self._account = secret, reports, account
-        self._lines: list[gathered.Line] = []
-        self._spoken = gathered.Spoken()
-        self._copying = threading.Thread(target=self._copy, args=(pipe,), daemon=True)
-        self._copying.start()
-
-    def _copy(self, pipe: int) -> None:
-        begun, shown = b"", 0  # a line that has no end yet, and how much of it is on stderr
-        while got := os.read(pipe, 65536):
-            *whole, begun = (begun + got).split(b"\n")
-            for line in whole:
-                self._put(line + b"\n", shown)
-                shown = 0
-            if b"tollbar: " not in begun or len(begun) > _LONGEST_LINE:
-                _write(begun[shown:])
-                shown = len(begun)
-            if len(begun) > _LONGEST_LINE:
-                begun, shown = b"", 0
-        _write(begun[shown:])
-
-    def _put(self, line: bytes, shown: int) -> None:
-        report = self._secret.unseal(line) if self._secret else None
-        _write((gathered.before(line) if report else line)[shown:])
-        if report and report.facts == gathered.ACCOUNT:
-            self._account.append(report.text)
-            return
-        if not self._secret and b"tollbar: " in line:
-            report = gathered.Line(line.decode(errors="replace").partition("tollbar: ")[2].strip(), "")
-        if report and len(self._lines) < _MOST_LINES:
-            self._lines.append(report)
-
-    def new(self) -> list[gathered.Line]:
-        taken = self._lines[:]
-        del self._lines[: len(taken)]
-        return taken
-
-    def say(self, missing: Sequence[_native.Missing]) -> None:
-        """On stderr a few lines; to a file of reports all of them."""
-        texts = self._spoken.lines(missing) if self._reports is None else [one.text for one in missing]
-        lines = "".join(f"tollbar: {text}\n" for text in texts).encode()
-        if self._reports is None:
-            _write(lines)
-        elif lines:
-            with contextlib.suppress(OSError), self._reports.open("ab") as file:
-                file.write(lines)
-
-    def close(self) -> None:
-        self._copying.join(1.0)  # what the command has left behind may keep the pipe open
-
-
-def _write(text: bytes) -> None:
-    with contextlib.suppress(OSError):
-        sys.stderr.buffer.write(text)
-        sys.stderr.buffer.flush()
-
-
-class _AppendedLines:
-    """The lines that a file of reports gets from now on."""
-
-    def __init__(self, path: Path, shown: bool) -> None:
-        self._path, self._shown = path, shown
-        self._at = path.stat().st_size if path.exists() else 0
-
-    def new(self) -> list[gathered.Line]:
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._at)
-                whole = file.read().rpartition(b"\n")
-        except OSError:  # nobody has reported yet
-            return []
-        self._at += len(whole[0] + whole[1])
-        lines = whole[0].decode(errors="replace").splitlines()
-        for line in lines if self._shown else ():
-            print(line, file=sys.stderr, flush=True)
-        return [gathered.Line(line.partition("tollbar: ")[2].strip(), "") for line in lines]
-
-    def close(self) -> None:
-        self.new()
-
-
 class _Watch:
     """Judges twice: a wait is suspected and looked at first; found again after that, it is a hang."""
 
-    def __init__(self, job: _Job, timeout_s: float, wanted: str | None, by_launcher: bool) -> None:
+    def __init__(self, job: _Job, timeout_s: float, wanted: str | None) -> None:
         self._job, self._timeout_s, self._wanted = job, timeout_s, wanted
         self._reports = hangs.Reports(timeout_s)
         self._hosts = gathered.Hosts(timeout_s)
-        self._looks: hangs.Looks | None = hangs.Looks(by_launcher) if wanted else None
+        self._looks: hangs.Looks | None = hangs.Looks(job.kind.by_launcher) if wanted else None
         self._clock = 0.0  #: without what this process was stopped for
         self._ticked = time.monotonic()
         self._suspected: dict[str, tuple[float, list[str]]] = {}  #: since when, and what a look adds
         self._known: set[str] = set()
-        self._besides = "calls of the MPI" if job.is_of_ranks else "barriers through tollbar"
+        self._besides = "calls of the MPI" if job.kind.of_ranks else "barriers through tollbar"
         self._refused = False  #: and said so
         if wanted and (remedy := helper.available()):
             _say(f"only {self._besides} are watched, as {helper.PROGRAM} is not built: {remedy}")
@@ -314,9 +227,15 @@ class _Watch:
         """The waits that are reported again."""
         again = set()
         for line in self._job.lines.new():
-            if not self._job.is_of_ranks:
-                again.add(self._reports.add(line.text, self._clock))
-            elif refused := self._hosts.add(line, self._clock):
+            refused = None
+            try:
+                if line.is_report:
+                    again.add(self._reports.add(_native.Missing(line.text, line.facts), self._clock))
+                else:
+                    refused = self._hosts.add(line, self._clock)
+            except ValueError:
+                refused = self._hosts.refuse()
+            if refused:
                 _say(refused)
         missing = self._hosts.missing(self._clock, is_over)
         self._job.say(missing)
@@ -344,7 +263,7 @@ class _Watch:
         }
         # One look for all the others: a look for each would outlast the suspicion of the first.
         if others := sorted(waits - looked_at.keys()):
-            said = _seen(self._job.members(), self._reports.sentences(others))
+            said = _seen(self._job.members(), self._reports.of(others))
             self._reported()  # what was reported meanwhile may be over
             self._tick()
             looked_at |= dict.fromkeys(others, said)
@@ -383,18 +302,18 @@ class _Watch:
         return True
 
 
-def _seen(members: Sequence[int], sentences: Sequence[str]) -> list[str]:
+def _seen(members: Sequence[int], reports: Sequence[_native.Missing]) -> list[str]:
     """The sentences that a look at them adds: the conclusions of `tollbar who`, and the threads that are
     missing in a report that only names those that have arrived; for these, another look."""
     try:
         table = who.look([str(process) for process in members], by_frames=True)
-        of_threads = [sentence for sentence in sentences if hangs.names_the_arrived(sentence)]
+        of_threads = [report for report in reports if report.arrived]
         threads = sight.read(helper.look(members)).threads if of_threads else []
     except (CommandError, helper.LookError) as error:
         return [f"(no look at it: {error})"]
-    absent = (hangs.absent(sentence, threads) for sentence in of_threads)
+    absent = (hangs.absent(report, threads) for report in of_threads)
     return [*filter(None, absent), *(table.notes if table.failed else ())]
 
 
 def _say(text: str) -> None:
-    _write(f"tollbar run: {text}\n".encode())  # at once: the job's lines are copied by a thread
+    reported.write(f"tollbar run: {text}\n".encode())  # at once: the job's lines are copied by a thread

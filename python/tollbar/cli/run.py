@@ -140,15 +140,14 @@ def run(args: argparse.Namespace) -> Table:
     timeout_s = _timeout(args)
     if args.on_hang is not None and not timeout_s:
         raise WrongUse("--on-hang needs to know when a wait is too long: --timeout S")
-    secret = None
-    if is_watched and launcher is not None:
-        secret = gathered.Secret(accounts=bool(report))
+    if args.on_hang is not None or is_watched:
+        secret = gathered.Secret(accounts=is_watched and bool(report))
         given[secret.VARIABLE] = secret.value
         if mpi is not None and mpi.family == "openmpi":  # by its name alone: others may read a command
             command = commands.parse(command).with_options(["-x", secret.VARIABLE])
-    if args.on_hang is not None or secret:
-        code, lines = on_hang.supervise(command, given, timeout_s, args.on_hang, launcher is not None, secret)
-        if report:
+        job = on_hang.Kind(by_launcher=launcher is not None, of_ranks=is_watched)
+        code, lines = on_hang.supervise(command, given, timeout_s, args.on_hang, job, secret)
+        if is_watched and report:
             accounting.write(lines, report, args.format, shlex.join(words))
         child.end_as(code)
     try:

@@ -192,7 +192,7 @@ def _table(
             thread = rank.inside.thread if rank.inside else rank.process
             part = _Part("missing" if rank in meeting.odd else "waits", meeting.call, meeting.sentence)
             parts[thread] = part if rank in meeting.odd else parts.get(thread, part)
-    finding = None if failed or any(map(conclusions.of_group, seen.groups)) else _by_stacks(of_stacks, job)
+    finding = None if failed or any(group.sentence for group in seen.groups) else _by_stacks(of_stacks, job)
     if finding and finding.names_somebody:
         failed = True
         notes.append(finding.sentence)
@@ -210,7 +210,7 @@ def _table(
     rest: list[Seen] = []
     for group in seen.groups:
         members = {member.process for member in (*group.missing, *group.arrived)}
-        sentence = conclusions.of_group(group)
+        sentence = group.sentence
         if sentence and (everything or members & looked_at):
             failed = True
             notes.append(sentence)
@@ -350,7 +350,7 @@ def _named(group: sight.Group) -> str:
 
 def _member(group: sight.Group, member: sight.Member, part: str, sentence: str) -> Seen:
     """The row of a member whose thread is not looked at."""
-    doing = f"episode {group.episode - member.behind} of {conclusions.name_of(group)}"
+    doing = f"episode {group.episode - member.behind} of {group.called}"
     return Seen(
         member.process if member.process > 0 else None, member.rank, member.thread or None, None, member.state,
         part, doing, None, _named(group), sentence, None, "",

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollbar.look.sight import PYTHON_BARRIER, STD_THREAD, Group, Thread, at_of, is_outlined
+from tollbar.look.sight import PYTHON_BARRIER, STD_THREAD, Thread, at_of, is_outlined
 
 _LIBGOMP = "OpenMP barrier (libgomp)"
 _LIBOMP = "OpenMP barrier (libomp)"
@@ -286,21 +286,3 @@ def _waits(thread: Thread) -> bool:
     if thread.state == "runs":
         return any(_POLLS.match(frame.symbol) for frame in thread.frames)
     return thread.slept_on and thread.now.call not in _SLEEPS and not (thread.joins or thread.waits_for_child)
-
-
-def of_group(group: Group) -> str | None:
-    """The sentence of a group of tollbar's in which somebody is missing."""
-    if not group.missing or not group.arrived:
-        return None
-    names = ", ".join(
-        f"rank {member.rank} ({member.state}" + (f", process {member.process}" if member.process > 0 else "") + ")"
-        for member in group.missing
-    )
-    return (
-        f"{name_of(group)} ({group.plan}), episode {group.episode}: {len(group.arrived)} of "
-        f"{group.ranks} have arrived; not there: {names}"
-    )
-
-
-def name_of(group: Group) -> str:
-    return f"group '{group.name}'" if group.name else "a group without a name"

@@ -20,6 +20,7 @@ _MOST_HOSTS, _MOST_RANKS = 10_000, 1_000_000  #: more than that is no report
 _OTHERS_S = 2.0  #: at most, for which the rows of other hosts are awaited
 _MOST_LINES = 3  #: for people, at a time
 _MOST_CALLS = 8  #: in a line
+_OTHER_VERSION = "ranks tell what another version of tollbar has to read"
 _MOST_KEPT = 1000  #: of what has been said
 
 
@@ -29,6 +30,11 @@ class Line:
 
     text: str
     facts: str
+
+    @property
+    def is_report(self) -> bool:
+        """Whether it says who is missing; else it is for us alone."""
+        return self.facts.startswith("missing ")
 
 
 def before(line: bytes) -> bytes:
@@ -109,7 +115,7 @@ class Hosts:
         except ValueError:
             is_known = False
         if not is_known:
-            return self._refuse("ranks tell what another version of tollbar has to read")
+            return self.refuse()
         at = self._parts.get(first)
         if at is None or at.turn != turn:
             at = self._parts[first] = _Parts(turn, of)
@@ -121,10 +127,10 @@ class Hosts:
         try:
             rows = _native.Rows("".join(at.texts[number] for number in range(at.of)))
         except (ValueError, KeyError):
-            return self._refuse("what ranks of a host tell cannot be read")
+            return self.refuse("what ranks of a host tell cannot be read")
         before = self._rows[first].rows.ranks if first in self._rows else 0
         if len(self._rows) - bool(before) >= _MOST_HOSTS or self._ranks - before + rows.ranks > _MOST_RANKS:
-            return self._refuse(f"more than {_MOST_HOSTS} hosts or {_MOST_RANKS} ranks tell of themselves")
+            return self.refuse(f"more than {_MOST_HOSTS} hosts or {_MOST_RANKS} ranks tell of themselves")
         self._rows[first] = _Host(rows, clock)
         self._ranks += rows.ranks - before
         due = clock if rows.is_whole_job else clock + min(self.timeout_s / 2, _OTHERS_S)
@@ -147,7 +153,8 @@ class Hosts:
             host.is_news = False
         return new
 
-    def _refuse(self, why: str) -> str | None:
+    def refuse(self, why: str = _OTHER_VERSION) -> str | None:
+        """Gives the reason, the first time."""
         if why in self.refused:
             return None
         self.refused.add(why)

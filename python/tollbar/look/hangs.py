@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,14 +10,6 @@ from typing import Any
 from tollbar import _native
 from tollbar.look import conclusions, jobs, members, processes, pythons, ranks, sight
 
-_WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
-#: That of a collective call is the same wherever it was called; a place may have colons itself.
-_BARRIER = re.compile(
-    r"(?P<barrier>.+? \(\d+ ranks\), (?:\S+ \d+(?= at )|.*?(?=: rank )))(?:(?<=\d) at .*?)?"
-    r"(?P<waiter>: rank \d+(?: \([^()]*\))?(?: on \S+)? has waited)"
-)
-_RANKS = r"ranks? (?P<ranks>\d+(?:-\d+)?(?:(?:, | and )\d+(?:-\d+)?\b(?! more))*)"
-_CLAUSE = re.compile(rf"(?:nothing heard from )?{_RANKS}")
 #: A report has come again when that much of a time-out has passed since it came first: after the whole job
 #: was stopped, reports follow each other at once.
 _AGAIN = 0.5
@@ -26,13 +17,24 @@ _AGAIN = 0.5
 
 @dataclass
 class _Wait:
-    barrier: str
-    text: str  #: of the newest report
-    waited_s: float
-    call: tuple[str, int] | None = None  #: communicator and number, of a collective call of an MPI
-    is_known: bool = False  #: it is the same wait, whoever has seen it for how long
-    since: float = 0.0
-    newest: float = 0.0
+    report: _native.Missing  #: the newest one
+    since: float
+    newest: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is the same wait, whoever has seen it for how long."""
+        return self.report.wait.startswith(("at ", "in "))
+
+    @property
+    def barrier(self) -> str:
+        return self.report.wait if self.is_known else self.report.about
+
+    @property
+    def call(self) -> tuple[str, int] | None:
+        """The communicator and number, of a collective call of an MPI."""
+        kind, *words = self.report.wait.split()
+        return (words[0], int(words[1])) if kind == "at" else None
 
 
 @dataclass
@@ -43,13 +45,10 @@ class Reports:
     over: set[str] = field(default_factory=set)  #: waits of ranks that have reported a later call since
     _waits: dict[str, _Wait] = field(default_factory=dict)
 
-    def add(self, report: str | _native.Missing, clock: float) -> str | None:
+    def add(self, report: _native.Missing, clock: float) -> str | None:
         """Takes a report; gives what stands for its wait when that was reported a time-out ago as well, with
         the same waiter and the same missing, and no other wait has begun at that barrier meanwhile."""
-        if (wait := _told(report) if isinstance(report, str) else _concluded(report)) is None:
-            return None
-        key, new = wait
-        new.since = new.newest = clock
+        key, new = f"{report.wait} {report.named} {report.arrived}", _Wait(report, clock, clock)
         call = new.call
         for old, other in list(self._waits.items()):
             if call and other.call and call[0] == other.call[0] and call[1] > other.call[1]:
@@ -58,7 +57,7 @@ class Reports:
         self.over.discard(key)
         known = self._waits.get(key)
         # A wait that has lasted less long began anew; but of one that is known another rank may have seen less.
-        if known is None or not (new.is_known or new.waited_s > known.waited_s):
+        if known is None or not (new.is_known or report.waited_s > known.report.waited_s):
             self._waits[key] = new
             return None
         new.since = known.since
@@ -75,6 +74,10 @@ class Reports:
         """The keys of the waits that were reported then or later."""
         return [key for key, wait in self._waits.items() if wait.newest >= clock]
 
+    def of(self, keys: Collection[str]) -> list[_native.Missing]:
+        """The newest reports of these waits."""
+        return [self._waits[key].report for key in keys if key in self._waits]
+
     def sentences(self, keys: Collection[str]) -> list[str]:
         """The sentences that say together what the reports of these waits say, one a barrier; a wait that no report is
         about is its own."""
@@ -82,40 +85,10 @@ class Reports:
         at = [[wait for wait in self._waits.values() if wait.barrier == barrier] for barrier in barriers]
         newest = [max(waits, key=lambda wait: wait.newest) for waits in at]
         said = [
-            one.text if one.is_known else " | ".join(wait.text for wait in waits)
+            one.report.text if one.is_known else " | ".join(wait.report.text for wait in waits)
             for one, waits in zip(newest, at, strict=True)
         ]
         return [*said, *(key for key in keys if key not in self._waits)]
-
-
-def _concluded(report: _native.Missing) -> tuple[str, _Wait]:
-    """The wait of a report, and what stays the same in the reports of one wait with the same missing."""
-    kind, *words = report.wait.split()
-    call = (words[0], int(words[1])) if kind == "at" else None
-    return f"{report.wait} {report.named}", _Wait(report.wait, report.text, report.waited_s, call, True)
-
-
-def _told(text: str) -> tuple[str, _Wait] | None:
-    """The same of a line, whatever the missing do; None of one about no wait. Each clause begins with the ranks of
-    which it tells something."""
-    waited = _WAITED.search(text)
-    if not waited:
-        return None
-    head = _BARRIER.match(text)
-    names = sorted(named(text))
-    key = (
-        f"{head['barrier']}{head['waiter']} {names}"
-        if head and names
-        else text[: waited.start(1)] + text[waited.end(1) :]
-    )
-    return key, _Wait(head["barrier"] if head else key, text, float(waited[1]))
-
-
-def named(report: str) -> set[int]:
-    """The ranks of which a report tells something, besides the one that waits."""
-    matches = map(_CLAUSE.match, re.split(r"; |: ", _WAITED.split(report)[-1]))
-    ranges = [ends for match in matches if match for ends in re.findall(r"(\d+)(?:-(\d+))?", match["ranks"])]
-    return {number for first, last in ranges for number in range(int(first), int(last or first) + 1)}
 
 
 def meeting(report: _native.Missing, job: Sequence[ranks.Rank]) -> ranks.Meeting:
@@ -125,23 +98,13 @@ def meeting(report: _native.Missing, job: Sequence[ranks.Rank]) -> ranks.Meeting
     return ranks.Meeting(report.about, len(job), waiting, odd, said=report.text)
 
 
-_ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")
-
-
-def names_the_arrived(report: str) -> bool:
-    """Whether it is a report of a pthread barrier that names those that have arrived, and not the missing."""
-    return bool(_ARRIVED.search(report))
-
-
-def absent(report: str, threads: Sequence[sight.Thread]) -> str | None:
-    """The threads that a report of a pthread barrier misses, when it names those that have arrived."""
-    match = _ARRIVED.search(report)
-    arrived = {int(number) for number in re.findall(r"\d+", match[2])} if match else set()
-    waiting = [thread for thread in threads if thread.thread in arrived]
-    if not match or len(waiting) != len(arrived):
+def absent(report: _native.Missing, threads: Sequence[sight.Thread]) -> str | None:
+    """The threads that a report misses which names those that have arrived."""
+    waiting = [thread for thread in threads if thread.thread in report.arrived]
+    if not waiting or len(waiting) != len(report.arrived):
         return None
-    others = [thread for thread in threads if thread.thread not in arrived]
-    missing, doubt = conclusions.not_there(waiting, others, int(match[1]))
+    others = [thread for thread in threads if thread.thread not in report.arrived]
+    missing, doubt = conclusions.not_there(waiting, others, report.lacking)
     return conclusions.named(missing, doubt) if missing else None
 
 
@@ -200,10 +163,9 @@ def _groups(seen: sight.Sight) -> list[str]:
     """The sentences about groups of tollbar's in which somebody is missing, and in which the job has a part."""
     own = {thread.process for thread in seen.threads}
     return [
-        sentence
+        group.sentence
         for group in seen.groups
-        if own & {member.process for member in (*group.missing, *group.arrived)}
-        and (sentence := conclusions.of_group(group))
+        if group.sentence and own & {member.process for member in (*group.missing, *group.arrived)}
     ]
 
 

@@ -229,8 +229,13 @@ class Group:
     plan: str
     ranks: int
     episode: int
+    sentence: str  #: about its missing; empty: none, or nobody has arrived
     missing: tuple[Member, ...]
     arrived: tuple[Member, ...]
+
+    @property
+    def called(self) -> str:
+        return f"group '{self.name}'" if self.name else "a group without a name"
 
 
 @dataclass(frozen=True)
@@ -274,4 +279,4 @@ def _frame(seen: Mapping[str, Any]) -> Frame:
 
 def _group(seen: Mapping[str, Any]) -> Group:
     missing, arrived = (tuple(Member(**member) for member in seen[which]) for which in ("missing", "arrived"))
-    return Group(seen["name"], seen["plan"], seen["ranks"], seen["episode"], missing, arrived)
+    return Group(seen["name"], seen["plan"], seen["ranks"], seen["episode"], seen["sentence"], missing, arrived)

@@ -4,7 +4,7 @@
 #include <tollbar/tollbar.h>
 
 #include "base/c_door.hpp"
-#include "missing/reporting.hpp"
+#include "missing/members.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +13,7 @@
 #include <string>
 
 using namespace tollbar::detail::c_door;
+namespace missing = tollbar::detail::missing;
 
 struct tollbar_group {
     explicit tollbar_group(tollbar::group made) : group(std::move(made)), plan(group.plan()) {}
@@ -46,7 +47,7 @@ tollbar::group_options to_cxx(const tollbar_group_options* options) {
 std::vector<tollbar_missing> to_c(const std::vector<tollbar::absent>& all, std::int64_t waited_ns) {
     std::vector<tollbar_missing> list;
     list.reserve(all.size());
-    for (const tollbar::absent& one : all) list.push_back(shared_member(one, waited_ns));
+    for (const tollbar::absent& one : all) list.push_back(missing::shared_member(one, waited_ns));
     return list;
 }
 
@@ -130,9 +131,7 @@ int tollbar_participant_wait_for(tollbar_participant* participant, int64_t nanos
         participant->waited.begin(participant->participant.episode());
         const auto result = participant->participant.wait_for(std::chrono::nanoseconds(nanoseconds));
         if (result) return 0;
-        if (result.missing.empty()) return fail(ETIMEDOUT, only_signals_missing);
-        return fail(ETIMEDOUT,
-                    tollbar::detail::joined(result.missing, "; ", [](const auto& one) { return to_text(one); }));
+        return fail(ETIMEDOUT, missing::text_of(missing::members_of(result.missing), only_signals_missing));
     });
 }
 

@@ -6,7 +6,7 @@
 
 #include "algorithms/defaults.hpp"
 #include "base/c_door.hpp"
-#include "missing/reporting.hpp"
+#include "missing/members.hpp"
 #include "plan/wording.hpp"
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include <vector>
 
 using namespace tollbar::detail::c_door;
+namespace missing = tollbar::detail::missing;
 using tollbar::detail::worded;
 
 struct tollbar_udp_endpoint {
@@ -120,9 +121,7 @@ int tollbar_udp_wait_for(tollbar_udp* member, int64_t nanoseconds) {
         member->waited.begin(member->participant.episode());
         const auto result = member->participant.wait_for(std::chrono::nanoseconds(nanoseconds));
         if (result) return 0;
-        if (result.missing.empty()) return fail(ETIMEDOUT, only_signals_missing);
-        return fail(ETIMEDOUT, worded({"rank ", tollbar::detail::listed(result.missing),
-                                       result.missing.size() == 1 ? " has not arrived" : " have not arrived"}));
+        return fail(ETIMEDOUT, missing::text_of(missing::unheard_members(result.missing), only_signals_missing));
     });
 }
 
@@ -132,7 +131,7 @@ int tollbar_udp_missing(const tollbar_udp* member, tollbar_missing* missing, siz
         const std::int64_t waited_ns = member->waited.ns(member->participant.episode());
         std::vector<tollbar_missing> list;
         for (const tollbar::Rank rank : member->participant.missing())
-            list.push_back(unknown_member(rank, waited_ns, member->addresses[rank]));
+            list.push_back(missing::unknown_member(rank, waited_ns, member->addresses[rank]));
         return list;
     });
 }

@@ -7,7 +7,7 @@
 #include "algorithms/defaults.hpp"
 #include "communicator/spelling.hpp"
 #include "base/environment.hpp"
-#include "missing/reporting.hpp"
+#include "missing/members.hpp"
 #include "waiting/topology.hpp"
 
 #include <tollbar/mpi.h>
@@ -118,17 +118,6 @@ int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site,
     return 0;
 }
 
-std::string in_words(const std::vector<tollbar_missing>& missing) {
-    if (missing.empty()) return "time ran out; all threads of this rank have arrived, but the ranks have not met yet";
-    return listed(missing,
-                  [](const tollbar_missing& one) {
-                      const std::string rank = "rank " + std::to_string(one.rank);
-                      return one.thread_number < 0 ? rank
-                                                   : "thread " + std::to_string(one.thread_number) + " of " + rank;
-                  }) +
-           (missing.size() == 1 ? " has not arrived" : " have not arrived");
-}
-
 int end_of_episode(const ThreadParticipant& participant) noexcept {
     const int error = participant.failed();
     if (error == EPIPE)
@@ -183,7 +172,11 @@ int tollbar_mpi_barrier_wait_for(tollbar_mpi_barrier* barrier, unsigned thread, 
     if (participant.episode() == 0) return fail(EINVAL, "wait without arrive");
     if (participant.finish_until(deadline_after(std::chrono::nanoseconds(nanoseconds))))
         return end_of_episode(participant);
-    return guarded([&] { return fail(ETIMEDOUT, in_words(participant.missing())); });
+    return guarded([&] {
+        return fail(ETIMEDOUT, missing::text_of(missing::members_of(participant.missing()),
+                                                "time ran out; all threads of this rank have arrived, but the ranks "
+                                                "have not met yet"));
+    });
 }
 
 int tollbar_mpi_barrier_missing(const tollbar_mpi_barrier* barrier, unsigned thread, tollbar_missing* missing,

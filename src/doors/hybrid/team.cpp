@@ -6,6 +6,7 @@
 #include "algorithms/processors.hpp"
 #include "base/environment.hpp"
 #include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -118,7 +119,7 @@ std::vector<tollbar_missing> ThreadParticipant::missing() const {
     if (runner_.finished()) return list;
     const std::int64_t waited_ns = waited_.ns(runner_.episode());
     for (const absent& one : team_.segment_.missing(runner_.episode())) {
-        list.push_back(c_door::shared_member(one, waited_ns));
+        list.push_back(missing::shared_member(one, waited_ns));
         list.back().rank = team_.ranks_.p2p->rank;
         list.back().thread_number = static_cast<std::int32_t>(one.rank);
     }
@@ -196,14 +197,13 @@ void Team::report(Rank waiting, Episode episode, std::chrono::duration<double> w
     // One line a rank: from its lowest thread that has arrived. Once all have, the messenger reports the ranks.
     for (Rank thread = 0; thread < waiting; ++thread)
         if (segment_.record(thread).arrived.load(std::memory_order_relaxed) >= episode) return;
-    const std::string threads = listed(segment_.missing(episode), [](const absent& one) {
-        const std::string id = one.thread == 0 ? "" : " (thread ID " + std::to_string(one.thread) + ")";
-        return "thread " + std::to_string(one.rank) + id;
-    });
-    if (threads.empty()) return;
-    tollbar_report("%s, barrier %llu: thread %u has waited %.1f s for %s", name_.c_str(),
-                   static_cast<unsigned long long>(episode), static_cast<unsigned>(waiting), waited.count(),
-                   threads.c_str());
+    std::vector<missing::Member> members = missing::members_of(segment_.missing(episode));
+    if (members.empty()) return;
+    for (missing::Member& member : members) member.kind = "thread";
+    missing::report({.about = name_ + ", barrier " + std::to_string(episode),
+                     .waiter = "thread " + std::to_string(waiting),
+                     .waited_s = waited.count(),
+                     .clauses = missing::clauses_of(std::move(members))});
 }
 
 }  // namespace tollbar::detail::hybrid

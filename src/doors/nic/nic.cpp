@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "membership/group.hpp"
 #include "membership/talk.hpp"
+#include "missing/members.hpp"
 
 #include <tollbar/nic.h>
 
@@ -19,6 +20,7 @@
 #include <arpa/inet.h>
 
 using namespace tollbar::detail::c_door;
+namespace missing = tollbar::detail::missing;
 
 struct tollbar_nic {
     std::unique_ptr<tollbar::detail::nic::GroupTransport> transport;
@@ -141,7 +143,7 @@ int tollbar_nic_missing(tollbar_nic* member, tollbar_missing* missing, size_t ca
         return write_missing(missing, capacity, count, [&] {
             std::vector<tollbar_missing> list;
             for (const tollbar::Rank rank : self.transport->missing())
-                list.push_back(unknown_member(rank, self.waited.ns(self.episode), self.hosts[rank]));
+                list.push_back(missing::unknown_member(rank, self.waited.ns(self.episode), self.hosts[rank]));
             return list;
         });
     });

@@ -4,6 +4,7 @@
 
 #include "missing/places.hpp"
 #include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 #include "base/threads.hpp"
 
 #include <algorithm>
@@ -75,17 +76,20 @@ struct Waiting {
     std::uint64_t arrivals;
 };
 
-std::string text_of(int number, const Member* member, Places& places) {
-    const std::string text = "thread " + std::to_string(number);
-    if (member == nullptr) return text + ", which has not begun";
-    const std::string thread = text + " (thread id " + std::to_string(member->thread.load(std::memory_order_relaxed));
-    if (arrivals_of(*member) == 0) return thread + ", at no barrier yet)";
-    return thread + ", last at the barrier at " + place_of(*member, places) + ")";
+/// No member: the thread has not begun.
+missing::Member described(int number, const Member* member, Places& places) {
+    missing::Member thread{.kind = "thread", .numbers = {number}, .state = TOLLBAR_NEVER_JOINED};
+    if (member == nullptr) return thread;
+    thread.known_as = "thread ID " + std::to_string(member->thread.load(std::memory_order_relaxed));
+    thread.state = TOLLBAR_RUNNING;
+    thread.last = arrivals_of(*member) == 0 ? "it has been at no barrier yet"
+                                            : "its last barrier was at " + place_of(*member, places);
+    return thread;
 }
 
 /// The threads that the barrier waits for. A thread without a record has not begun, unless others wait for the end
 /// already: tasks that a thread runs there may open regions, which take its record.
-std::vector<std::string> missing_of(const Waiting& waiting, int threads, Places& places) {
+std::vector<missing::Member> missing_of(const Waiting& waiting, int threads, Places& places) {
     std::vector<const Member*> members(static_cast<std::size_t>(threads));
     for_each_record([&](const Member& one) {
         const auto number = static_cast<std::size_t>(one.number.load(std::memory_order_relaxed));
@@ -94,11 +98,11 @@ std::vector<std::string> missing_of(const Waiting& waiting, int threads, Places&
             members[number] = &one;
     });
     const bool is_end = waiting.member->place.load(std::memory_order_relaxed) == nullptr;
-    std::vector<std::string> missing;
+    std::vector<missing::Member> missing;
     for (int number = 0; number < threads; ++number) {
         const Member* const member = members[static_cast<std::size_t>(number)];
         if (member == nullptr ? !is_end : arrivals_of(*member) < waiting.arrivals)
-            missing.push_back(text_of(number, member, places));
+            missing.push_back(described(number, member, places));
     }
     return missing;
 }
@@ -125,10 +129,14 @@ private:
             return std::pair(missing_of(waiting, threads, places), place_of(self, places));
         });
         if (missing.empty() || !waiting.still_waits()) return false;
-        tollbar_report("thread %d of %d of process %d has waited %.1f s in the OpenMP barrier at %s for %s",
-                       self.number.load(std::memory_order_relaxed), threads, static_cast<int>(getpid()),
-                       1e-9 * static_cast<double>(now - waiting.since_ns), place.c_str(),
-                       listed(missing, [](const std::string& one) { return one; }).c_str());
+        const std::string process = std::to_string(getpid());
+        const std::string waiter = "thread " + std::to_string(self.number.load(std::memory_order_relaxed));
+        missing::report({.about = "OpenMP barrier of " + std::to_string(threads) + " threads of process " + process +
+                                  " at " + place,
+                         .waiter = waiter,
+                         .waited_s = 1e-9 * static_cast<double>(now - waiting.since_ns),
+                         .clauses = missing::clauses_of(missing),
+                         .wait = "by " + process + " " + waiter});
         return true;
     }
 

@@ -5,10 +5,9 @@
 
 #include "base/kept_errno.hpp"
 #include "base/process.hpp"
-#include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 #include "visits.hpp"
 
-#include <cinttypes>
 #include <exception>
 #include <string>
 #include <unistd.h>
@@ -43,12 +42,16 @@ bool only_children_share(const void* address) noexcept {
 void report_missing(const Incomplete& phase) {
     if (phase.arrived >= phase.expected) return;  // meanwhile
     const std::vector<pid_t> threads = threads_at(phase.gate);
-    tollbar_report("thread %d has waited %.1f s in pthread_barrier_wait, called at %s: %" PRIu64 " of %" PRIu64
-                   " threads have not arrived, thread%s %s%s %s",
-                   gettid(), phase.waited_s, phase.place.c_str(), phase.expected - phase.arrived, phase.expected,
-                   threads.size() == 1 ? "" : "s",
-                   listed(threads, [](pid_t thread) { return std::to_string(thread); }).c_str(),
-                   phase.shared ? " of this process" : "", threads.size() == 1 ? "has" : "have");
+    const std::size_t lacking = phase.expected - phase.arrived;
+    const std::string process = std::to_string(getpid()), thread = std::to_string(gettid());
+    missing::report({.about = "pthread_barrier_wait of process " + process + " at " + phase.place,
+                     .waiter = "thread " + thread,
+                     .waited_s = phase.waited_s,
+                     .clauses = {missing::clause_of_arrived("thread", threads, lacking, phase.expected,
+                                                            phase.shared ? " of this process" : "")},
+                     .wait = "by " + process + " thread " + thread,
+                     .arrived = threads,
+                     .lacking = lacking});
 }
 
 }  // namespace tollbar::detail::pthread_door

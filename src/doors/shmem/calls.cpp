@@ -120,7 +120,7 @@ int tollbar_shmem_barrier_wait_for(tollbar_shmem_barrier* barrier, int64_t nanos
             return close(own);
         examine(own);
         if (own.fault != 0) return close(own);
-        return guarded([&] { throw Refusal{ETIMEDOUT, in_words(missing(own))}; });
+        return guarded([&] { throw Refusal{ETIMEDOUT, in_words(missing_of(own))}; });
     });
 }
 
@@ -134,6 +134,6 @@ int tollbar_shmem_barrier_post_and_wait(tollbar_shmem_barrier* barrier) {
 int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, tollbar_missing* missing, size_t capacity,
                                   size_t* count) {
     return inside(barrier, [&](tollbar_shmem_barrier& own) {
-        return c_door::write_missing(missing, capacity, count, [&] { return shmem::missing(own); });
+        return c_door::write_missing(missing, capacity, count, [&] { return missing_of(own); });
     });
 }

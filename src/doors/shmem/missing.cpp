@@ -4,7 +4,7 @@
 
 #include "analysis/unheard.hpp"
 #include "base/process.hpp"
-#include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +13,9 @@
 namespace tollbar::detail::shmem {
 
 namespace {
+
+constexpr const char* all_posted =
+    "all PEs have posted, but some of them neither test nor wait and so pass no signals on";
 
 /// A peer's block; null where it can not be read.
 std::uint64_t* words_at(const tollbar_shmem_barrier& barrier, int pe) {
@@ -36,7 +39,7 @@ std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
 /// The PE with what its block says of it, where that can be read.
 tollbar_missing described(const tollbar_shmem_barrier& barrier, int pe) {
     const Episode episode = barrier.runner->episode();
-    tollbar_missing one = c_door::unknown_member(static_cast<Rank>(pe), barrier.waited.ns(episode), "");
+    tollbar_missing one = missing::unknown_member(static_cast<Rank>(pe), barrier.waited.ns(episode), "");
     std::uint64_t* words = words_at(barrier, pe);
     if (words == nullptr) return one;
     const Block::Owner owner = Block::owner(words);
@@ -46,13 +49,6 @@ tollbar_missing described(const tollbar_shmem_barrier& barrier, int pe) {
                                                                              : TOLLBAR_DEAD;
     if (owner.process != 0) one.behind = episode - Block::entered(words);
     return one;
-}
-
-std::string in_words(const tollbar_missing& one) {
-    std::string text = pe_text(one.rank);
-    if (one.state == TOLLBAR_UNKNOWN) return text;
-    if (one.state == TOLLBAR_NEVER_JOINED) return text + " (which has not made this barrier)";
-    return text + " (process " + std::to_string(one.process) + (one.state == TOLLBAR_DEAD ? ", dead)" : ")");
 }
 
 void set_fault(tollbar_shmem_barrier& barrier, int error, const std::string& line) {
@@ -104,7 +100,7 @@ void examine_slots(tollbar_shmem_barrier& barrier) {
 
 }  // namespace
 
-std::vector<tollbar_missing> missing(const tollbar_shmem_barrier& barrier) {
+std::vector<tollbar_missing> missing_of(const tollbar_shmem_barrier& barrier) {
     if (!barrier.open || barrier.runner->finished()) return {};
     std::vector<int> pes = unheard_pes(barrier);
     std::erase_if(pes, [&](int pe) {
@@ -119,16 +115,15 @@ std::vector<tollbar_missing> missing(const tollbar_shmem_barrier& barrier) {
 }
 
 std::string in_words(const std::vector<tollbar_missing>& missing) {
-    if (missing.empty()) return "all PEs have posted, but some of them neither test nor wait and so pass no signals on";
-    return listed(missing, [](const tollbar_missing& one) { return in_words(one); }) +
-           (missing.size() == 1 ? " has not posted" : " have not posted");
+    return missing::text_of(missing::members_of(missing, "PE"), all_posted);
 }
 
 void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> waited) {
-    tollbar_report("barrier of %u PEs (%s), episode %llu: PE %d has waited %.1f s: %s",
-                   static_cast<unsigned>(barrier.members.size()), barrier.spelling.c_str(),
-                   static_cast<unsigned long long>(barrier.runner->episode()), shmem_my_pe(), waited.count(),
-                   in_words(missing(barrier)).c_str());
+    missing::report({.about = "barrier of " + std::to_string(barrier.members.size()) + " PEs (" + barrier.spelling +
+                              "), episode " + std::to_string(barrier.runner->episode()),
+                     .waiter = pe_text(shmem_my_pe()),
+                     .waited_s = waited.count(),
+                     .clauses = missing::clauses_of(missing::members_of(missing_of(barrier), "PE"), all_posted)});
 }
 
 void examine(tollbar_shmem_barrier& barrier) noexcept {

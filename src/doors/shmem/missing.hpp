@@ -11,9 +11,9 @@
 namespace tollbar::detail::shmem {
 
 /// The PEs that have not posted in the open episode, as far as this PE can tell, in ascending order.
-std::vector<tollbar_missing> missing(const tollbar_shmem_barrier& barrier);
+std::vector<tollbar_missing> missing_of(const tollbar_shmem_barrier& barrier);
 
-/// "PE 3 has not posted", "PE 3 (process 4711, dead) and PE 5 have not posted".
+/// "PE 3 (process 4711) has not arrived; nothing heard from PE 5".
 std::string in_words(const std::vector<tollbar_missing>& missing);
 
 /// One line on stderr from a PE that waits.

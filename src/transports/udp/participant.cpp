@@ -79,7 +79,9 @@ void udp_participant::arrive() noexcept { runner_->arrive(); }
 
 bool udp_participant::test() noexcept { return runner_->test(); }
 
-void udp_participant::wait() noexcept { wait_reporting(*runner_); }
+void udp_participant::wait() noexcept {
+    wait_reporting(*runner_, [] { return std::string("group over UDP"); });
+}
 
 udp_wait_result udp_participant::wait_until_deadline(Deadline deadline) {
     const bool done = runner_->finish(deadline);

@@ -5,6 +5,7 @@
 #include "segment.hpp"
 
 #include "base/environment.hpp"
+#include "missing/members.hpp"
 #include "missing/reporting.hpp"
 #include "base/say.h"
 #include "plan/wording.hpp"
@@ -77,19 +78,6 @@ std::vector<absent> participant::missing() const {
     return segment_->missing(arrived_->load(std::memory_order_relaxed));
 }
 
-std::string to_text(const absent& one) {
-    const auto state = [&]() -> const char* {
-        switch (one.where) {
-            case absent::state::never_joined: return " has not joined";
-            case absent::state::left: return " has left";
-            case absent::state::dead: return " is dead";
-            case absent::state::running: break;
-        }
-        return " has not arrived";
-    };
-    if (one.where == absent::state::never_joined) return detail::worded({"rank ", one.rank, state()});
-    return detail::worded({"rank ", one.rank, " (process ", std::to_string(one.process), ", thread ",
-                           std::to_string(one.thread), ")", state()});
-}
+std::string to_text(const absent& one) { return missing::text_of(missing::members_of(std::vector{one})); }
 
 }  // namespace tollbar

@@ -6,7 +6,7 @@
 #include "base/files.hpp"
 #include "base/fnv.hpp"
 #include "base/process.hpp"
-#include "missing/reporting.hpp"
+#include "missing/sentence.hpp"
 #include "plan/wording.hpp"
 #include "waiting/clusters.hpp"
 
@@ -196,6 +196,11 @@ bool Segment::is_sound(std::byte* memory, std::size_t bytes) {
 
 Segment::Header& Segment::header() const noexcept { return *std::launder(reinterpret_cast<Header*>(memory_)); }
 
+std::string Segment::about(Episode episode) const {
+    return worded(
+        {what(), " (", ranks(), " ranks, ", std::string_view(header().plan), "), episode ", std::to_string(episode)});
+}
+
 std::string Segment::what() const { return name_.empty() ? "the group" : worded({"group '", name_, "'"}); }
 
 Rank Segment::ranks() const noexcept { return header().ranks; }
@@ -297,11 +302,12 @@ Runner<Words<NativeSync>> Segment::runner(Rank rank, std::span<const WordStep<Na
 }
 
 void Segment::report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {
-    std::string line = joined(missing(episode), "; ", [](const absent& one) { return to_text(one); });
-    if (line.empty()) line = "all ranks have arrived, but a signal that this rank awaits has not been passed on yet";
-    tollbar_report("%s (%u ranks, %s): rank %u has waited %.1f s in episode %llu: %s", what().c_str(),
-                   static_cast<unsigned>(ranks()), header().plan, static_cast<unsigned>(waiting), waited.count(),
-                   static_cast<unsigned long long>(episode), line.c_str());
+    missing::report({.about = about(episode),
+                     .waiter = "rank " + std::to_string(waiting),
+                     .waited_s = waited.count(),
+                     .clauses = missing::clauses_of(missing::members_of(missing(episode)),
+                                                    "all ranks have arrived, but a signal that this rank awaits has "
+                                                    "not been passed on yet")});
 }
 
 Episode Segment::latest() const noexcept {

@@ -94,7 +94,8 @@ public:
 
     Rank ranks() const noexcept;
     std::string plan() const;
-    std::string what() const;  ///< "the group" or "group 'name'"
+    std::string what() const;                  ///< "the group" or "group 'name'"
+    std::string about(Episode episode) const;  ///< "the group (4 ranks, mcs), episode 7"
     Episode start() const noexcept;
     wait_policy wait() const noexcept;
     Waking waking() const noexcept;

@@ -145,7 +145,7 @@ TEST_CASE("with TOLLBAR_VERBOSE a group says what it runs, without it or with 0 
 TEST_CASE("who is missing is reported on stderr, or where TOLLBAR_REPORT says") {
     for (const char* stderr_too : {"", "-"}) {
         const std::string said = waiting_probe({{"TOLLBAR_TIMEOUT", "0.02"}, {"TOLLBAR_REPORT", stderr_too}}, "1 has");
-        const char* line = "tollbar: the group (2 ranks, mcs): rank 0 has waited %lf s in episode 1: rank 1 has %n";
+        const char* line = "tollbar: the group (2 ranks, mcs), episode 1: rank 0 has waited %lf s: rank 1 has %n";
         double waited_s = -1;
         int matched = 0;
         std::sscanf(said.c_str(), line, &waited_s, &matched);

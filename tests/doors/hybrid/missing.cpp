@@ -26,7 +26,7 @@ int main(int count, char** words) {
                 std::stringstream text;
                 text << std::ifstream(said).rdbuf();
                 return text.str().find("MPI_COMM_WORLD, rank 1, barrier 2: thread 0 has waited") != std::string::npos &&
-                       text.str().find("for thread 2") != std::string::npos;
+                       text.str().find(" s: thread 2 ") != std::string::npos;
             });
         tollbar_mpi_barrier_arrive_and_wait(barrier, thread);
     });

@@ -116,8 +116,8 @@ void write(std::span<tollbar_row> rows, Input& input, std::uint64_t until) {
 
 void conclude_all(std::vector<Rank> ranks, const Asked& asked) {
     leave_out_stopped(ranks, 1.0, asked);
-    const std::vector<Line> lines = conclude(all_of(ranks), 1.0, asked);
-    for (const Line& line : lines)
+    const std::vector<Sentence> lines = conclude(all_of(ranks), 1.0, asked);
+    for (const Sentence& line : lines)
         if (line.text.empty()) __builtin_trap();
     Rows rows;
     if (read_rows(rows_of(host(), ranks, 1.0, asked), rows))

@@ -168,7 +168,7 @@ private:
         if (found_.empty() && looking_.longest(now_).waited_s >= timeout_s) {
             seen_ = looking_.look(now_);
             leave_out_stopped(seen_, timeout_s, asked);
-            for (const Line& line : conclude(all_of(seen_), timeout_s, asked))
+            for (const Sentence& line : conclude(all_of(seen_), timeout_s, asked))
                 found_.emplace_back(line.text, is_true(line.text));
             if (!found_.empty()) return confirmed_ticks;
         } else if (!found_.empty()) {

@@ -69,7 +69,7 @@ TEST_CASE("a thread that waits longer than TOLLBAR_TIMEOUT names who has come, a
     CHECK_MESSAGE(late.said == "done\n", late.said);
     std::stringstream all;
     all << std::ifstream(file).rdbuf();
-    const std::size_t place = all.str().find("s in pthread_barrier_wait, called at ");
+    const std::size_t place = all.str().find("pthread_barrier_wait of process ");
     REQUIRE(place != std::string::npos);
     const auto is_there = [&](const char* text) { return all.str().find(text, place) != std::string::npos; };
     CHECK((is_there(TOLLBAR_BEYOND "+0x") || is_there(" (beyond.c:")));  // with debug information

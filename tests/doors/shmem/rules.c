@@ -74,7 +74,7 @@ static void a_missing_pe(int me, const char* plan, tollbar_shmem_signals signals
         CHECK(missing[0].process > 0 && missing[0].behind == 1 && missing[0].waited_ns >= 5 * ms);
         CHECK_IS(tollbar_shmem_barrier_wait_for(barrier, 0), ETIMEDOUT);
         CHECK_SAID("PE 2 (process ");
-        CHECK_SAID("has not posted");
+        CHECK_SAID("has not arrived");
         count = 99;
         CHECK_IS(tollbar_shmem_barrier_missing(barrier, NULL, 0, &count), 0); /* cut to nothing */
         CHECK(count == 1);

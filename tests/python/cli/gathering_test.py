@@ -47,7 +47,7 @@ from tollbar.cli import on_hang
 from tollbar.look import gathered
 secret = gathered.Secret(accounts=False)
 words = [sys.executable, "-c", *sys.argv[1:]]
-code, account = on_hang.supervise(words, {secret.VARIABLE: secret.value}, 0.4, "kill", True, secret)
+code, account = on_hang.supervise(words, {secret.VARIABLE: secret.value}, 0.4, "kill", on_hang.Kind(True, True), secret)
 print(account)
 sys.exit(code)
 """

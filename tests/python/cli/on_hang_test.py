@@ -111,7 +111,10 @@ def test_a_program_that_hangs_is_ended_with_its_own_exit_code_and_the_late_threa
     done = run(late)
     assert (done.returncode, on_hang.HUNG) == (75, 75), done.stderr
     assert f"tollbar run: hangs: not there: thread {done.stdout.strip()} (asleep, sigwait() under late)" in done.stderr
-    assert re.search(r"tollbar run: hangs: thread \d+ has waited .* 1 of 3 threads have not arrived", done.stderr)
+    assert re.search(
+        r"tollbar run: hangs: pthread_barrier_wait of .*: thread \d+ has waited .* 1 of 3 threads have not arrived",
+        done.stderr,
+    )
 
 
 def test_a_command_is_called_with_what_is_known_and_the_job_may_go_on(late, tmp_path):
@@ -183,7 +186,10 @@ def test_a_job_that_has_become_somebody_else_is_ended_too(late, tmp_path):
         folder.chmod(folder.stat().st_mode | 0o055)
     done = run("setpriv", "--reuid", 65534, "--regid", 65534, "--clear-groups", program)
     assert done.returncode == 75, done.stderr
-    assert re.search(r"tollbar run: hangs: thread \d+ has waited .* 1 of 3 threads have not arrived", done.stderr)
+    assert re.search(
+        r"tollbar run: hangs: pthread_barrier_wait of .*: thread \d+ has waited .* 1 of 3 threads have not arrived",
+        done.stderr,
+    )
 
 
 def test_a_job_that_has_closed_the_descriptor_of_its_reports_reports_on_stderr(late, tmp_path):
@@ -196,7 +202,7 @@ def test_a_job_that_has_closed_the_descriptor_of_its_reports_reports_on_stderr(l
         timeout=LIMIT_S, check=False,
     )  # fmt: skip
     assert (done.returncode, mine.read_text()) == (5, ""), done.stderr
-    assert re.search(r"^tollbar: thread \d+ has waited", done.stderr, re.MULTILINE)
+    assert re.search(r"^tollbar: pthread_barrier_wait of .*: thread \d+ has waited", done.stderr, re.MULTILINE)
 
 
 def test_a_signal_reaches_the_job_while_a_command_is_called(late, tmp_path):
@@ -214,9 +220,15 @@ def test_a_signal_reaches_the_job_while_a_command_is_called(late, tmp_path):
             os.kill(int(called.read_text()), 0)
 
 
+BEGIN = """from tollbar.cli import on_hang
+from tollbar.look import gathered
+kind, secret = on_hang.Kind(False, False), gathered.Secret(accounts=False)
+"""
+
+
 def test_a_command_that_does_not_end_is_ended():
-    script = "from tollbar.cli import on_hang; on_hang._LONGEST_CALL_S, on_hang._GRACE_S = 0.2, 1.0; "
-    script += "job = on_hang._Job(['sleep', '1000'], {}, False, None); "
+    script = BEGIN + "on_hang._LONGEST_CALL_S, on_hang._GRACE_S = 0.2, 1.0; "
+    script += "job = on_hang._Job(['sleep', '1000'], {}, kind, secret); "
     script += "job.call(\"trap '' TERM; while :; do sleep 0.1; done\", []); job.end(); print(job.code)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.stdout == f"{-signal.SIGTERM}\n", done.stderr
@@ -224,9 +236,9 @@ def test_a_command_that_does_not_end_is_ended():
 
 
 def test_a_fault_of_the_watching_leaves_the_job_and_its_exit_code():
-    script = "from tollbar.cli import on_hang\n"
+    script = BEGIN
     script += "on_hang._Watch.until_the_end = lambda self: 1 / 0\n"
-    script += "print(on_hang.supervise(['sh', '-c', 'sleep 0.3; exit 7'], {}, 1.0, 'kill', False)[0])"
+    script += "print(on_hang.supervise(['sh', '-c', 'sleep 0.3; exit 7'], {}, 1.0, 'kill', kind, secret)[0])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.stdout == "7\n"
     assert "the job is watched no more" in done.stderr
@@ -258,12 +270,12 @@ def test_waits_that_are_found_together_are_looked_at_together(monkeypatch):
     job = types.SimpleNamespace(
         lines=lines,
         process=0,
-        is_of_ranks=False,
+        kind=on_hang.Kind(True, False),
         members=list,
         say=list,
         call=lambda words, said: acts.append(sorted(said)),
     )
-    watch = on_hang._Watch(job, 0.4, "true", True)
+    watch = on_hang._Watch(job, 0.4, "true")
     waits = {f"wait {number}" for number in range(8)}
     assert not watch._judge(waits)
     assert (len(looks), acts) == (1, [])
@@ -277,14 +289,19 @@ def test_a_wait_that_is_no_longer_told_of_is_no_part_of_a_hang(monkeypatch):
     monkeypatch.setattr(on_hang, "_say", lambda text: None)
     lines = types.SimpleNamespace(new=list)
     job = types.SimpleNamespace(
-        lines=lines, process=0, is_of_ranks=False, members=list, say=list, call=lambda words, said: acts.append(said)
+        lines=lines,
+        process=0,
+        kind=on_hang.Kind(True, False),
+        members=list,
+        say=list,
+        call=lambda words, said: acts.append(said),
     )
-    watch = on_hang._Watch(job, 1.0, "true", True)
+    watch = on_hang._Watch(job, 1.0, "true")
     line = "MPI_COMM_WORLD (2 ranks), {} at ./x+0x1: rank {} on vm has waited {} s: rank {} is stopped"
 
     def concluded(wait: str, clock: float, *rest: object) -> types.SimpleNamespace:
         text = line.format(*rest)
-        return types.SimpleNamespace(text=text, wait=wait, waited_s=clock, named=[rest[-1]])
+        return types.SimpleNamespace(text=text, wait=wait, about=wait, waited_s=clock, named=[rest[-1]], arrived=[])
 
     watch._reports.add(concluded("at 1 8", 1.0, "MPI_Igather 8", 0, 1.0, 1), 0.0)
     for clock in (1.0, 2.0, 3.0):
@@ -318,9 +335,9 @@ def test_one_look_is_enough_unless_a_report_names_threads_that_have_arrived(monk
     one = {"looks": [{"processes": [], "groups": []}] * 2}
     monkeypatch.setattr(helper, "look", lambda processes: looks.append(list(processes)) or one)
     monkeypatch.setattr(on_hang.who, "look", lambda words, by_frames: on_hang.who.Table([], on_hang.who.Seen))
-    ranks = "w (4 ranks), MPI_Allreduce 7: rank 0 on n1 has waited 1.0 s: rank 3 has not come"
+    ranks = types.SimpleNamespace(arrived=[], lacking=0)
     assert on_hang._seen([7], [ranks]) == []
     assert looks == []
-    threads = "thread 7 has waited 1.0 s in pthread_barrier_wait: 1 of 3 threads have not arrived, threads 7 and 8 have"
+    threads = types.SimpleNamespace(arrived=[7, 8], lacking=1)
     assert on_hang._seen([7], [threads]) == []
     assert looks == [[7]]

@@ -202,7 +202,7 @@ def test_watching_ends_with_the_program(tollbar, sees, monkeypatch):
 
 
 GROUP = {
-    "name": "solver", "plan": "mcs", "ranks": 2, "episode": 7,
+    "name": "solver", "plan": "mcs", "ranks": 2, "episode": 7, "sentence": "rank 1 has not arrived",
     "missing": [{"rank": 1, "state": "running", "process": 41, "thread": 51, "behind": 1}],
     "arrived": [{"rank": 0, "state": "running", "process": 40, "thread": 50, "behind": 0}],
 }  # fmt: skip

@@ -159,17 +159,10 @@ def group(missing, arrived, episode=7):
         return {"rank": rank, "state": "running", "process": 40 + rank, "thread": 50 + rank, "behind": behind}
 
     return {
-        "name": "solver", "plan": "mcs", "ranks": len(missing) + len(arrived), "episode": episode,
+        "name": "solver", "plan": "mcs", "ranks": len(missing) + len(arrived), "episode": episode, "sentence": "",
         "missing": [member(rank, 1) for rank in missing],
         "arrived": [member(rank, 0) for rank in arrived],
     }  # fmt: skip
-
-
-def test_a_group_of_tollbars_names_its_missing_ranks():
-    [one] = sight_of([], groups=[group([2], [0, 1])]).groups
-    assert conclusions.of_group(one) == (
-        "group 'solver' (mcs), episode 7: 2 of 3 have arrived; not there: rank 2 (running, process 42)"
-    )
 
 
 def test_a_group_that_went_on_between_the_looks_accuses_nobody():

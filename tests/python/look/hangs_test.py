@@ -10,80 +10,59 @@ import pytest
 from sights import MAIN, THREAD, barrier, sight_of, thread
 from tollbar.look import hangs, processes
 
-PTHREAD = "thread 5 has waited {} s in pthread_barrier_wait, called at ./late+0x1: 1 of 4 threads have not arrived"
-ONE_NODE = (
-    "tollbar: MPI_COMM_WORLD (4 ranks), barrier {} at ./late+0x11e1: rank 0 on vm has waited {} s: "
-    "rank 2 (host vm, process 14927) has not arrived, "
-    "its last barrier on this communicator was number 1 at ./late+0x11c0"
-)
+
+@dataclass
+class Missing:
+    """A report, as the native module has it."""
+
+    wait: str
+    waited_s: float
+    named: list[int] = field(default_factory=lambda: [1])
+    about: str = "a barrier"
+    arrived: list[int] = field(default_factory=list)
+    lacking: int = 0
+
+    @property
+    def text(self) -> str:
+        return f"{self.about}, {self.wait} has waited {self.waited_s} s: {self.named}"
 
 
-def told(line: str) -> str:
-    return line.partition("tollbar: ")[2]
+def at_barrier_of_threads(waited_s: float) -> Missing:
+    return Missing("by 1 thread 5", waited_s, [], "pthread_barrier_wait at ./late+0x1", [5, 6, 7], 1)
 
 
-def believed(*lines: tuple[float, str]) -> bool:
+def of_ranks(barrier: int, waited_s: float, named: int = 2) -> Missing:
+    about = f"MPI_COMM_WORLD (4 ranks), barrier {barrier}"
+    return Missing(f"by 7 rank 0 on vm {about}", waited_s, [named], about)
+
+
+def believed(*reported: tuple[float, Missing]) -> bool:
     reports = hangs.Reports(timeout_s=10)
-    again = [reports.add(line, clock) for clock, line in lines]
+    again = [reports.add(report, clock) for clock, report in reported]
     return not any(again)
 
 
 def test_a_report_that_comes_again_after_a_further_time_out_is_a_hang():
     reports = hangs.Reports(timeout_s=10)
-    first, *again = [reports.add(told(ONE_NODE.format(2, waited)), waited) for waited in (10.0, 20.0, 30.0)]
+    first, *again = [reports.add(of_ranks(2, waited), waited) for waited in (10.0, 20.0, 30.0)]
     assert first is None
     assert len(set(again)) == 1
-    assert reports.sentences(again) == [ONE_NODE.format(2, 30.0).removeprefix("tollbar: ")]
-
-
-def test_a_wait_is_the_same_whether_its_places_have_names_or_numbers():
-    named = ONE_NODE.replace("./late+0x11e1", "ns::Grid::step (grid.cpp:12)").replace("./late+0x11c0", "main (a.c:3)")
-    first, second = (line.removeprefix("tollbar: ") for line in (ONE_NODE.format(2, 10.0), named.format(2, 20.0)))
-    assert not believed((10, first), (20, second))
-    assert hangs.named(second) == {2}
-
-
-@pytest.mark.parametrize(
-    ("ranks", "named"),
-    [
-        ("rank 3", {3}),
-        ("ranks 3, 5 and 7", {3, 5, 7}),
-        ("ranks 0-3, 5 and 7-9", {0, 1, 2, 3, 5, 7, 8, 9}),
-        ("ranks 1, 3, 5 and 32 more", {1, 3, 5}),
-    ],
-)
-def test_ranks_are_named_by_their_numbers_and_no_rank_by_how_many_there_are(ranks, named):
-    begin = "MPI_COMM_WORLD (99 ranks), MPI_Barrier 2 at main (a.c:3): rank 0 on a has waited 1.0 s: "
-    assert hangs.named(f"{begin}{ranks} (outside the MPI) have not come") == named
+    assert reports.sentences(again) == [of_ranks(2, 30.0).text]
 
 
 def test_another_episode_is_another_wait():
-    lines = [(10.0 * n, ONE_NODE.format(n, 10.0).removeprefix("tollbar: ")) for n in range(1, 20)]
-    assert believed(*lines)
+    assert believed(*((10.0 * n, of_ranks(n, 10.0)) for n in range(1, 20)))
 
 
 def test_a_wait_that_begins_again_is_another_wait_where_episodes_have_no_number():
-    assert believed(*((15.0 * n, PTHREAD.format("10.0")) for n in range(1, 20)))
-    assert not believed((10, PTHREAD.format("10.0")), (20, PTHREAD.format("20.0")))
-
-
-@dataclass
-class Concluded:
-    """A conclusion about a call of an MPI, as the native module makes it."""
-
-    wait: str
-    waited_s: float
-    named: list[int] = field(default_factory=lambda: [1])
-
-    @property
-    def text(self) -> str:
-        return f"{self.wait} has waited {self.waited_s} s: {self.named}"
+    assert believed(*((15.0 * n, at_barrier_of_threads(10.0)) for n in range(1, 20)))
+    assert not believed((10, at_barrier_of_threads(10.0)), (20, at_barrier_of_threads(20.0)))
 
 
 def test_a_wait_at_a_numbered_call_is_the_same_whoever_has_seen_it_for_how_long():
     """On a busy machine a watcher forgets what it saw before it was not run for a while."""
     reports = hangs.Reports(timeout_s=10)
-    told = [Concluded("at 5 7", 20.0), Concluded("at 5 7", 12.0), Concluded("at 6 7", 10.0)]
+    told = [Missing("at 5 7", 20.0), Missing("at 5 7", 12.0), Missing("at 6 7", 10.0)]
     again = [reports.add(each, 10.0 * turn) for turn, each in enumerate(told)]
     assert [key is not None for key in again] == [False, True, False]  # the last one is of another communicator
     assert reports.sentences(again[1:2]) == [told[1].text]
@@ -92,90 +71,85 @@ def test_a_wait_at_a_numbered_call_is_the_same_whoever_has_seen_it_for_how_long(
 def test_a_wait_for_a_message_is_the_same_as_long_as_its_call_is():
     reports = hangs.Reports(timeout_s=10)
     told = [("in 0 0 5", 20.0), ("in 0 0 5", 12.0), ("in 0 0 7", 30.0), ("in 0 0 7", 11.0)]
-    again = [reports.add(Concluded(*each), 10.0 * turn) for turn, each in enumerate(told)]
+    again = [reports.add(Missing(*each), 10.0 * turn) for turn, each in enumerate(told)]
     assert [key is not None for key in again] == [False, True, False, True]  # the third is another call's
 
 
 def test_a_wait_of_ranks_in_which_others_are_missing_meanwhile_is_believed():
     reports = hangs.Reports(timeout_s=10)
-    told = [Concluded("at 5 7", 10.0, [2, 3]), Concluded("at 5 7", 20.0, [3]), Concluded("at 5 7", 30.0, [3])]
+    told = [Missing("at 5 7", 10.0, [2, 3]), Missing("at 5 7", 20.0, [3]), Missing("at 5 7", 30.0, [3])]
     again = [reports.add(each, 10.0 * turn) for turn, each in enumerate(told)]
     assert [key is not None for key in again] == [False, False, True]
 
 
 def test_a_wait_in_which_others_are_missing_meanwhile_is_believed():
-    line = "rank 0 has waited {} s in episode 7 for rank {}"
-    assert believed((10, line.format("10.0", "2 and 3")), (20, line.format("20.0", "3")))
+    assert believed((10, of_ranks(7, 10.0)), (20, of_ranks(7, 20.0, named=3)))
+
+
+def test_a_wait_in_which_other_threads_have_arrived_meanwhile_is_believed():
+    later = at_barrier_of_threads(20.0)
+    later.arrived = [5, 6, 8]
+    assert believed((10, at_barrier_of_threads(10.0)), (20, later))
 
 
 def test_a_report_that_comes_again_at_once_is_believed_until_the_next():
     """After the whole job was stopped: its clocks went on, and nobody had the time to arrive."""
-    lines = [(10.0, PTHREAD.format("10.0")), (10.1, PTHREAD.format("20.0"))]
-    assert believed(*lines)
-    assert not believed(*lines, (20.1, PTHREAD.format("30.0")))
+    reported = [(10.0, at_barrier_of_threads(10.0)), (10.1, at_barrier_of_threads(20.0))]
+    assert believed(*reported)
+    assert not believed(*reported, (20.1, at_barrier_of_threads(30.0)))
 
 
 def test_a_wait_at_a_barrier_where_another_has_begun_meanwhile_is_believed():
     """Rank 2 waits for rank 0, which has heard from its slow ranks one after another."""
-    line = "MPI_COMM_WORLD (3 ranks), its first barrier: rank {} (process 7) has waited {} s: {} has not arrived"
-    other = line.format(2, "{}", "rank 0, or a rank that rank 0 waits for,")
-    own = line.format(0, "{}", "rank 1")
-    lines = [(10, other.format("10.0")), (11, own.format("10.0")), (19, own.format("9.9"))]
-    lines.append((20, other.format("20.0")))
-    assert believed(*lines)
-    assert not believed(*lines, (30, other.format("30.0")))
 
+    def report(rank: int, waited_s: float) -> Missing:
+        return Missing(f"by 7 rank {rank}", waited_s, [1 - rank // 2], "MPI_COMM_WORLD (3 ranks), its first barrier")
 
-def test_lines_without_a_wait_are_nobodys_report():
-    assert believed((0, "MPI_COMM_WORLD (4 ranks): mcs"), (20, "MPI_COMM_WORLD (4 ranks): mcs"))
-
-
-def test_what_a_missing_rank_does_meanwhile_makes_no_other_wait_of_it():
-    doing = "rank 2 (process 7) has not come: it is {}, after MPI_Bcast 4 of MPI_COMM_WORLD at ./x+0x1"
-    line = "MPI_COMM_WORLD (4 ranks), MPI_Allreduce 5 at ./x+0x2: rank 0 on vm has waited {} s: {}"
-    places = ("outside the MPI, running", "in MPI_Recv from rank 1 (tag 7) at ./x+0x3")
-    came = [(t, line.format(f"{t}.1", doing.format(where))) for t, where in zip((10, 20), places, strict=True)]
-    assert not believed(*came)
+    reported = [(10, report(2, 10.0)), (11, report(0, 10.0)), (19, report(0, 9.9)), (20, report(2, 20.0))]
+    assert believed(*reported)
+    assert not believed(*reported, (30, report(2, 30.0)))
 
 
 def test_a_wait_is_over_when_ranks_wait_in_a_later_call_of_the_communicator():
     reports = hangs.Reports(timeout_s=10)
-    reports.add(Concluded("at a 3", 10.0), 10)
-    again = reports.add(Concluded("at a 3", 20.0), 20)
-    reports.add(Concluded("at b 4", 10.0), 20)  # of another communicator
-    reports.add(Concluded("in 0 0 4", 10.0), 20)  # of none
+    reports.add(Missing("at a 3", 10.0), 10)
+    again = reports.add(Missing("at a 3", 20.0), 20)
+    reports.add(Missing("at b 4", 10.0), 20)  # of another communicator
+    reports.add(Missing("in 0 0 4", 10.0), 20)  # of none
     assert again in reports.since(0)
     assert reports.over == set()
-    reports.add(Concluded("at a 4", 10.0), 35)
+    reports.add(Missing("at a 4", 10.0), 35)
     assert again not in reports.since(0)
     assert reports.over == {again}
 
 
 def test_reports_of_several_waiters_of_a_barrier_stand_beside_each_other():
-    line = "MPI_COMM_WORLD (8 ranks), barrier 5 at ./x+0x2: rank {} on {} has waited 10.1 s: rank 3 has not arrived"
+    def report(host: str, waited_s: float) -> Missing:
+        about = "MPI_COMM_WORLD (8 ranks), barrier 5"
+        return Missing(f"by 7 rank 0 on {host} {about}", waited_s, [3], about)
+
     reports = hangs.Reports(timeout_s=10)
-    lines = [line.format(0, "n1"), line.format(4, "n2")]
-    for each in lines:
-        reports.add(each, 10)
-    again = [reports.add(each.replace("10.1", "20.1"), 20) for each in lines]
-    assert reports.sentences(again) == [" | ".join(lines).replace("10.1", "20.1")]
+    for host in ("n1", "n2"):
+        reports.add(report(host, 10.1), 10)
+    again = [reports.add(report(host, 20.1), 20) for host in ("n1", "n2")]
+    assert reports.sentences(again) == [" | ".join(report(host, 20.1).text for host in ("n1", "n2"))]
 
 
 def test_the_thread_that_a_report_does_not_name_is_found_among_those_of_the_process():
     threads = [thread(n, "libc.so.6:pthread_barrier_wait", "worker", *THREAD) for n in (11, 12)]
     threads += [thread(13, "libc.so.6:sleep", "worker", *THREAD), thread(10, "libc.so.6:pthread_join", *MAIN)]
-    report = "thread 11 has waited 1.0 s in pthread_barrier_wait, called at x+0x1: 1 of 3 threads have not "
-    report += "arrived, "
     seen = sight_of(threads).threads
-    assert hangs.absent(report + "threads 11 and 12 have", seen) == (
-        "not there: thread 13 (asleep, sleep() under worker)"
-    )
-    assert hangs.absent(report + "thread 11 has", seen) == (
+
+    def absent(*arrived: int) -> str | None:
+        return hangs.absent(Missing("by 1 thread 11", 1.0, [], arrived=list(arrived), lacking=1), seen)
+
+    assert absent(11, 12) == "not there: thread 13 (asleep, sleep() under worker)"
+    assert absent(11) == (
         "not there: thread 12 (asleep, pthread_barrier_wait() under worker), "
         "thread 13 (asleep, sleep() under worker); a guess: 1 of these 2 may be missing"
     )
-    assert hangs.absent(report + "threads 11 and 99 have", seen) is None
-    assert hangs.absent("rank 0 has waited", seen) is None
+    assert absent(11, 99) is None
+    assert absent() is None
 
 
 FUTEX, FOREVER = 202, [4096, 0x189, 0, 0, 0, 0xFFFFFFFF]

@@ -48,6 +48,7 @@ def a_member(chance: random.Random) -> dict:
 def a_look(chance: random.Random) -> dict:
     groups = [
         {"name": chance.choice(["", "solver"]), "plan": "mcs", "ranks": 4, "episode": chance.randrange(3),
+         "sentence": chance.choice(["", "rank 2 has not arrived"]),
          "missing": [a_member(chance) for _ in range(chance.randrange(3))],
          "arrived": [a_member(chance) for _ in range(chance.randrange(3))]}
         for _ in range(chance.randrange(2))

@@ -4,7 +4,7 @@
 #include "gathered.hpp"
 
 #include "account.hpp"
-#include "missing/told.hpp"
+#include "missing/sealed.hpp"
 
 #include "missing/places.hpp"
 #include "missing/reporting.hpp"

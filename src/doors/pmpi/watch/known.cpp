@@ -8,7 +8,7 @@
 #include "gathered.hpp"
 #include "missing/operations.h"
 #include "threads.hpp"
-#include "missing/told.hpp"
+#include "missing/sealed.hpp"
 #include "watch.hpp"
 
 #include "base/environment.h"

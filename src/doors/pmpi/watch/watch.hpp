@@ -45,6 +45,6 @@ void end(const Place& place) noexcept;
 
 /// The lines about ranks that have waited between two looks, `apart_s` seconds apart, at such a file of another job of
 /// this user; `path` is /proc/PID/fd/N of one of its ranks. Throws std::system_error where it is no such file.
-std::vector<Line> waits_in(const std::string& path, double apart_s);
+std::vector<Sentence> waits_in(const std::string& path, double apart_s);
 
 }  // namespace tollbar::detail::watch

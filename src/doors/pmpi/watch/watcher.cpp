@@ -4,7 +4,7 @@
 #include "missing/conclusion.hpp"
 #include "missing/meeting.hpp"
 #include "missing/rows.hpp"
-#include "missing/told.hpp"
+#include "missing/sealed.hpp"
 #include "look.hpp"
 #include "watch.hpp"
 
@@ -121,7 +121,7 @@ struct Found {
     std::function<void()> pulse;  ///< called all the time
     bool travels = false, tells_time = true;
     Places places{};
-    std::vector<Line> lines{};
+    std::vector<Sentence> lines{};
     std::string rows{};
 };
 
@@ -134,6 +134,18 @@ bool conclude_from(Found& found, const Looking& looking, const std::stop_token& 
         found.conclude();
     }
     return nap(stop, Seconds(std::min(found.timeout_s / 32, 0.1))) && found.is_sound(looking);
+}
+
+/// Tells the rows_of() of a host, of which `first` is the lowest rank, in lines that no other comes between:
+/// "rows VERSION FIRST TURN PART PARTS ROWS" are the facts of each.
+void tell_rows(const std::string& rows, int first) {
+    constexpr std::size_t most = 1500;  // of a line: launchers pass on so much at once
+    const std::size_t parts = (rows.size() + most - 1) / most;
+    const std::string head = "rows " + std::to_string(rows_version) + " " + std::to_string(first) + " " +
+                             std::to_string(now_ns()) + " ";
+    for (std::size_t part = 0; part < parts; ++part)
+        tell("for `tollbar run`, which says who is missing",
+             head + std::to_string(part) + " " + std::to_string(parts) + " " + rows.substr(part * most, most));
 }
 
 class Watcher {
@@ -185,7 +197,7 @@ private:
         });
         if (!learnt || !went_on) return give_back(turn, now, last);
         if (travels_) tell_rows(found.rows, found.ranks.front().row.rank);
-        for (const Line& line : found.lines) tollbar_report("%s", line.text.c_str());
+        for (const Sentence& line : found.lines) report(line);
     }
 
     /// Nothing was said at this turn.
@@ -235,7 +247,7 @@ void end(const Place& place) noexcept {
     delete std::exchange(watcher, nullptr);
 }
 
-std::vector<Line> waits_in(const std::string& path, double apart_s) {
+std::vector<Sentence> waits_in(const std::string& path, double apart_s) {
     const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // it may be a pipe
     struct stat status {};
     if (!file || fstat(file.number(), &status) != 0) throw_errno(path);
@@ -248,7 +260,7 @@ std::vector<Line> waits_in(const std::string& path, double apart_s) {
     nap({}, Seconds(apart_s));
     Found found{.ranks = looking.look(Clock::now()), .timeout_s = apart_s, .pulse = [] {}, .tells_time = false};
     const bool is_sound = conclude_from(found, looking) && found.learn(looking, [] { return true; });
-    return is_sound ? std::move(found.lines) : std::vector<Line>();
+    return is_sound ? std::move(found.lines) : std::vector<Sentence>();
 }
 
 }  // namespace tollbar::detail::watch

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The secret of a run is 32 hexadecimal digits; a letter behind it says what is wanted besides reports.
-#include "told.hpp"
+#include "sealed.hpp"
 
-#include "rows.hpp"
+#include "sentence.hpp"
 
 #include "base/environment.hpp"
 #include "base/say.h"
 #include "wire/siphash.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdio>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,21 +49,20 @@ bool are_gathered() noexcept {
 
 bool is_accounted() noexcept { return secret().accounts; }
 
-void tell(const std::string& text, const std::string& facts) {
-    std::string sealed = text + " [~" + facts;
-    std::ranges::replace(sealed, '\n', ' ');  // as tollbar_say() does
-    tollbar_say("%s %016llx]", sealed.c_str(),
-                static_cast<unsigned long long>(toll_siphash(secret().key, sealed.data(), sealed.size())));
+std::string sealed(const std::string& text, const std::string& facts) {
+    if (!secret().there) return "";
+    std::string line = text + " [~" + facts;
+    std::ranges::replace(line, '\n', ' ');  // as tollbar_say() does
+    const auto seal = static_cast<unsigned long long>(toll_siphash(secret().key, line.data(), line.size()));
+    std::array<char, 24> end{};
+    std::snprintf(end.data(), end.size(), " %016llx]", seal);
+    return line + end.data();
 }
 
-void tell_rows(const std::string& rows, int first) {
-    constexpr std::size_t most = 1500;  // of a line: launchers pass on so much at once
-    const std::size_t parts = (rows.size() + most - 1) / most;
-    const std::string head = "rows " + std::to_string(rows_version) + " " + std::to_string(first) + " " +
-                             std::to_string(now_ns()) + " ";
-    for (std::size_t part = 0; part < parts; ++part)
-        tell("for `tollbar run`, which says who is missing",
-             head + std::to_string(part) + " " + std::to_string(parts) + " " + rows.substr(part * most, most));
+void report(const Sentence& sentence) {
+    tollbar_report(sentence.text.c_str(), sealed(sentence.text, facts_of(sentence)).c_str());
 }
+
+void tell(const std::string& text, const std::string& facts) { tollbar_say("%s", sealed(text, facts).c_str()); }
 
 }  // namespace tollbar::detail::missing

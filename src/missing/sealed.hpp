@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines for the `tollbar run` that has started this job, wherever it runs: they travel on stderr, as all that ranks say
-// does, and bear a seal.
+// does, or in its file of reports, and bear a seal.
 #pragma once
 
 #include <string>
@@ -14,12 +14,11 @@ bool are_gathered() noexcept;
 /// It gathers how long each rank has waited for whom.
 bool is_accounted() noexcept;
 
-/// Says the line on stderr, with these facts for a program behind it: "tollbar: TEXT [~FACTS SEAL]". The seal is
-/// SipHash-2-4 of all between "tollbar: " and the seal.
-void tell(const std::string& text, const std::string& facts);
+/// A text with facts for `tollbar run` behind it: "TEXT [~FACTS SEAL]", of one line. The seal is SipHash-2-4 of all
+/// before it. Empty where no `tollbar run` has started this process.
+std::string sealed(const std::string& text, const std::string& facts);
 
-/// Tells the rows_of() of a host, of which `first` is the lowest rank, in lines that no other comes between:
-/// "rows VERSION FIRST TURN PART PARTS ROWS" are the facts of each.
-void tell_rows(const std::string& rows, int first);
+/// Says such a line on stderr.
+void tell(const std::string& text, const std::string& facts);
 
 }  // namespace tollbar::detail::missing
