@@ -20,6 +20,10 @@ DRAWS = 10_000
 FAMILIES = 2_000
 #: Equal candidates, and their launches.
 SIZES = ((2, 6), (4, 9), (12, 12), (12, 20), (12, 30))
+#: Launches between two looks at a run that ends when its times say so, and the most that it has.
+LOOK, MOST = 6, 96
+#: Equal candidates of such a run.
+PLANS = 4
 _TARGET = 200_000  # draws that tell the median of a law
 
 #: From the number of draws and of launches to the logarithms of times, a row a draw.
@@ -92,12 +96,12 @@ def families(law: Law, candidates: int, count: int, draws: int, seed: int = 1) -
     return own + chance.normal(0, 0.5, (draws, 1, count))
 
 
-def blamed(logs: np.ndarray) -> np.ndarray:
+def blamed(logs: np.ndarray, error: float = 1 - statistics.LEVEL) -> np.ndarray:
     """The families in which one is called slower than the fastest, as statistics.judge() calls them; a bool each."""
     candidates, count = logs.shape[1:]
     to_first = np.median(logs - logs[:, :1], axis=2)
     fastest = logs[np.arange(len(logs)), np.argmin(to_first, axis=1)][:, None]
-    rank = statistics.order(count, (1 - statistics.LEVEL) / max(1, candidates * (candidates - 1) // 2))
+    rank = statistics.order(count, error / max(1, candidates * (candidates - 1) // 2))
     if rank is None:
         return np.zeros(len(logs), dtype=bool)
     not_slower = np.sum(logs - fastest <= 0, axis=2)
@@ -136,6 +140,56 @@ def best() -> str:
     return tables.markdown_table(["law", "n = 6", "9", "12", "20", "30"], rows)
 
 
+def looks(law: Law, draws: int = FAMILIES, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """For each draw and look whether the interval holds the median of the law, and whether it ends the run as narrow.
+
+    The ends are those of statistics.median_interval() with statistics.error(). Under a drift the median is that of the
+    launches so far.
+    """
+    values = law(np.random.default_rng(seed), draws, MOST)
+    known = law(np.random.default_rng(seed + 1), _TARGET // MOST, MOST)
+    held, narrow = [], []
+    for look, count in enumerate(range(LOOK, MOST + 1, LOOK), 1):
+        rank = statistics.order(count, statistics.error([look]))
+        ordered, target = np.sort(values[:, :count], axis=1), np.median(known[:, :count])
+        low, high = ordered[:, rank], ordered[:, count - 1 - rank]
+        held.append((low <= target) & (target <= high))
+        narrow.append(high - low < np.log(2))
+    return np.stack(held, axis=1), np.stack(narrow, axis=1)
+
+
+def ended(held: np.ndarray, narrow: np.ndarray) -> tuple[float, float, float, float]:
+    """The looks of a run in the mean that ends with the first narrow interval or the last look, and three shares.
+
+    Shares are of printed intervals that hold, of those that hold after the first look where that ends the run, and of
+    runs whose intervals hold at every look, whichever ends them.
+    """
+    last = np.where(narrow.any(axis=1), narrow.argmax(axis=1), narrow.shape[1] - 1)
+    printed = held[np.arange(len(held)), last]
+    at_first = float(np.mean(printed, where=last == 0)) if np.any(last == 0) else np.nan
+    return float(np.mean(last + 1)), float(np.mean(printed)), at_first, float(np.mean(held.all(axis=1)))
+
+
+def ever_blamed(law: Law, draws: int = FAMILIES, seed: int = 1) -> float:
+    """The share of families of equal candidates in which one is called slower at any look."""
+    own = families(law, PLANS, MOST, draws, seed)
+    blames = [
+        blamed(own[:, :, :count], statistics.error([look])) for look, count in enumerate(range(LOOK, MOST + 1, LOOK), 1)
+    ]
+    return float(np.mean(np.any(blames, axis=0)))
+
+
+def sequential() -> str:
+    """The table of runs that end when their times say so."""
+    rows = []
+    for name, law in LAWS.items():
+        mean, *shares = ended(*looks(ratios(law), DRAWS))
+        rows.append([name, f"{LOOK * mean:.0f}", *map(_percent, (*shares, ever_blamed(law)))])
+    names = ["law", "launches, mean", "printed intervals that hold", "of runs that end at the first look"]
+    names += ["runs that hold at every look", f"one of {PLANS} equal ones is called slower at some look"]
+    return tables.markdown_table(names, rows)
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
@@ -154,7 +208,7 @@ def coverage() -> str:
 
 def texts() -> dict[str, str]:
     """The tables by the names of their marks in the page."""
-    return {"coverage": coverage(), "verdicts": verdicts(), "best": best()}
+    return {"coverage": coverage(), "verdicts": verdicts(), "best": best(), "looks": sequential()}
 
 
 if __name__ == "__main__":

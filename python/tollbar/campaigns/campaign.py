@@ -98,6 +98,10 @@ class Campaign:
         """The facts that a run is stored with, besides the machine and what is requested of every bench."""
         return {}
 
+    def looks(self) -> dict[str, int]:
+        """The fact that tells who reads the run how often its times were looked at; none where they ended nothing."""
+        return {"launches_a_look": self.request.launches} if self.request.most_launches else {}
+
     def say(self, situation: Any) -> str:
         """The situation in words."""
         raise NotImplementedError
@@ -117,7 +121,7 @@ class Campaign:
         """The evidence of the launches there so far."""
         from tollbar.campaigns.evidence import Evidence
 
-        return self._evidence.setdefault(situation, Evidence(*self.pair))
+        return self._evidence.setdefault(situation, Evidence(*self.pair, self.request.launches))
 
     def goes_beyond(self, situation: Hashable) -> bool:
         """Whether launches there are now beyond `request.launches`: no other peer is measured any more."""

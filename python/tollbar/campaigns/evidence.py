@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The evidence of one situation's launches so far: whether more are needed, and of which barriers not.
 
-evidence = Evidence("std::barrier", "tollbar::barrier")
+evidence = Evidence("std::barrier", "tollbar::barrier", look=6)
 evidence.add(launch)
 if not evidence.narrow: ...
 only = [name for name in names if name not in evidence.hopeless]
@@ -16,9 +16,6 @@ from tollbar.data import statistics
 from tollbar.data.schema import Launch
 from tollbar.data.statistics import LEVEL, Ratio
 
-#: Launches between two looks, and before the first one: six are the fewest with an interval for a median.
-LOOK = 6
-
 _MOST_WORKLOADS = 1000
 #: A ratio is known well enough when the ends of its interval differ by less than this factor.
 _NARROW = 2.0
@@ -30,11 +27,12 @@ _COUNTED = {"batch": "episodes", "turns": "turns"}
 class Evidence:
     """The times of each barrier by launch and round, and what is certain of them.
 
-    `today` is what users have, `ours` is what stands in for it.
+    `today` is what users have, `ours` is what stands in for it; `look` launches come before each look at them.
     """
 
-    def __init__(self, today: str, ours: str) -> None:
+    def __init__(self, today: str, ours: str, look: int) -> None:
         self._pair = (today, ours)
+        self._look = look
         self._times: dict[str, dict[int, dict[int, float]]] = {}
         self._workloads: dict[str, int] = {}
         self._launches = 0
@@ -51,8 +49,8 @@ class Evidence:
             key = record["round"] * _MOST_WORKLOADS + workload
             rounds[key] = max(record["elapsed_ns"] / record[unit], 1e-3)
         self._launches += 1
-        if self._launches % LOOK == 0:
-            self._hopeless |= self._eliminated(self._launches // LOOK)
+        if self._launches % self._look == 0:
+            self._hopeless |= self._eliminated(self._launches // self._look)
 
     @property
     def launches(self) -> int:
@@ -61,17 +59,20 @@ class Evidence:
 
     @property
     def ratio(self) -> Ratio | None:
-        """How many times as long today's takes; None before the first launch."""
-        return self._over(*self._pair) if self._launches else None
+        """How many times as long today's takes, as it is printed if this look is the last; None before a launch."""
+        if not self._launches:
+            return None
+        one, other = (self._times[name] for name in self._pair)
+        return statistics.ratio(one, other, statistics.error([-(-self._launches // self._look)]))
 
     @property
     def narrow(self) -> bool:
-        """Whether that is known well enough to be said, looked at after every LOOK launches only.
+        """Whether that is known well enough to be said, looked at after every `look` launches only.
 
         A rule that looks at a width, not at a difference, favours neither of the two (Chow and Robbins 1965).
         """
-        ratio = self.ratio
-        if ratio is None or ratio.low is None or ratio.high is None or self._launches % LOOK:
+        ratio = None if self._launches % self._look else self.ratio
+        if ratio is None or ratio.low is None or ratio.high is None:
             return False
         return ratio.high < _NARROW * ratio.low
 

@@ -83,6 +83,7 @@ def _measure(work: Campaign, outcome: Outcome, known: dict[str, Any], report: Re
             "only": list(work.request.only),
             "full": work.request.full,
             **({"neighbours": _words(neighbours)} if neighbours else {}),
+            **work.looks(),
             **work.facts(),
             "session": session.autogroup,
         }

@@ -6,13 +6,13 @@ median of its rounds, and one ratio to what took turns with it. An interval is t
 (Thompson 1936), so no rule assumes a distribution; launches whose laws differ, as under drift, make it no narrower than
 it may be (Hoeffding 1956). Fewer than six launches have no interval, and nothing is certain of them. A mean has no
 interval that holds under every law (Bahadur, Savage 1956), so no mean is compared. Nothing is chosen for print because
-it is narrow or because it differs.
+it is narrow or because it differs. A run whose times decide when it ends spends its error (Lan, DeMets 1983).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -23,6 +23,8 @@ import numpy as np
 LEVEL = 0.95
 #: The fewest launches with an interval.
 FEWEST = 6
+#: The share of the error that the first look at a run spends: the least, in percent, with an interval of six launches.
+_FIRST_LOOK = 0.64
 
 #: launch -> round -> value
 Series = Mapping[int, Mapping[int, float]]
@@ -59,6 +61,7 @@ class Ratio(Interval):
 
     p_value: float
     logs: Sequence[float] = field(default=(), repr=False, compare=False)  #: its logarithm in each launch
+    error: float = 1 - LEVEL  #: that of its interval
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,18 @@ def median_interval(values: Sequence[float], error: float = 1 - LEVEL) -> Interv
     return Interval(median, float(ordered[rank]), float(ordered[count - 1 - rank]), count)
 
 
+def error(looks: Iterable[int]) -> float:
+    """The error that an interval may have: `looks` has the number of looks at each of its runs.
+
+    A run that ends when its times say so is looked at several times, and any look may be the last. Each look spends a
+    part of the error (Lan, DeMets 1983), the first one most of it and look k as 1 / (k (k - 1)), so all looks together
+    spend 5 %, however many there are and whatever ends the run. A run whose number of launches stood before it began
+    has no looks. The looks of several runs spend the product of their parts.
+    """
+    parts = (_FIRST_LOOK if look == 1 else (1 - _FIRST_LOOK) / (look * (look - 1)) for look in looks if look)
+    return (1 - LEVEL) * math.prod(parts)
+
+
 @lru_cache(maxsize=1024)
 def order(count: int, error: float) -> int | None:
     """The position, from either end, of the values that bound a median of `count` ones; None where they are too few."""
@@ -129,7 +144,7 @@ def quantiles(values: Sequence[float] | np.ndarray, at: Sequence[float]) -> list
     return [float(value) for value in np.quantile(np.asarray(values, dtype=float), at)]
 
 
-def ratio(of: Series, to: Series) -> Ratio:
+def ratio(of: Series, to: Series, error: float = 1 - LEVEL) -> Ratio:
     """The ratio of two candidates that took turns in the same processes, paired by round.
 
     The ratio is the median over launches of the ratio inside a launch, which is the median over its rounds: what a
@@ -141,21 +156,22 @@ def ratio(of: Series, to: Series) -> Ratio:
         both = of[launch].keys() & to[launch].keys()
         if both:
             logs.append(float(np.median([np.log(of[launch][r] / to[launch][r]) for r in both])))
-    return ratio_of_logs(logs)
+    return ratio_of_logs(logs, error)
 
 
-def ratio_of_logs(logs: Sequence[float]) -> Ratio:
+def ratio_of_logs(logs: Sequence[float], error: float = 1 - LEVEL) -> Ratio:
     """The ratio from the logarithm that each launch gives; see ratio() and median_interval().
 
     The chance is that of the sign test (Arbuthnott 1710; Dixon, Mood 1946), launches without a difference counting
-    against one.
+    against one. It is corrected for looks: it is 5 % at most where that of the launches is `error` at most.
     """
     if len(logs) == 0:
         raise ValueError("the two candidates were never measured together")
-    middle = median_interval(logs)
+    middle = median_interval(logs, error)
     low, high = (None if end is None else float(np.exp(end)) for end in (middle.low, middle.high))
     fewer = min(sum(log <= 0 for log in logs), sum(log >= 0 for log in logs))
-    return Ratio(float(np.exp(middle.value)), low, high, middle.count, min(1.0, 2 * below(fewer, middle.count)), logs)
+    chance = min(1.0, 2 * below(fewer, middle.count) * (1 - LEVEL) / error)
+    return Ratio(float(np.exp(middle.value)), low, high, middle.count, chance, logs, error)
 
 
 def over_the_best(ratios: Sequence[Ratio]) -> Interval:
@@ -169,7 +185,7 @@ def over_the_best(ratios: Sequence[Ratio]) -> Interval:
     highs = [ratio.high for ratio in ratios if ratio.high is not None]
     if len(highs) < len(ratios):
         return Interval(value, None, None, count)
-    shared = (median_interval(ratio.logs, (1 - LEVEL) / len(ratios)).low for ratio in ratios)
+    shared = (median_interval(ratio.logs, ratio.error / len(ratios)).low for ratio in ratios)
     return Interval(
         value, max((float(np.exp(low)) for low in shared if low is not None), default=0.0), max(highs), count
     )

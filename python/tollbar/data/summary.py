@@ -9,6 +9,7 @@ launch is the unit, and gives the median of its rounds.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,8 +35,8 @@ def summary(
     samples: Samples, *metrics: str, by: Sequence[str] = SITUATION, to: str | Sequence[str] | None = None
 ) -> pl.DataFrame:
     """`value`, `low`, `high` and `launches` of each situation, candidate and metric: the median over launches
-    and its 95 % interval, null with too few launches; `least` and `most` are the ends of the launches, `mean`
-    and `p99` are of all samples.
+    and its 95 % interval after all looks at its runs, null with too few launches; `least` and `most` are the ends of
+    the launches, `mean` and `p99` are of all samples.
 
     With `to`, also `ratio`, `ratio_low`, `ratio_high` and `p_value`: how many times as much as the candidate
     `to` of the situation, and `verdict`: slower for certain (corrected for all pairs of the situation's candidates,
@@ -49,7 +50,7 @@ def summary(
     """
     rows = samples.of(*metrics) if metrics else samples.records
     key = [*by, "candidate", "metric"]
-    table = medians(rows, key)
+    table = medians(rows, key, samples.environments)
     if to is None:
         return table
     base = _base(table, [*by, "metric"], to)
@@ -57,12 +58,15 @@ def summary(
     return _judged(table.join(base, on=[*by, "metric"], how="left").join(ratios, on=key, how="left"), by)
 
 
-def medians(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """The columns of summary() without a ratio, for each group of these rows."""
-    launches = _per_launch(rounds(rows, by), by).group_by(*by, maintain_order=True).agg("value")
+def medians(rows: pl.DataFrame, by: Sequence[str], environments: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:
+    """The columns of summary() without a ratio, for each group of these rows, whose runs have these environments."""
+    launches = _per_launch(rounds(rows, by), by).group_by(*by, maintain_order=True).agg("value", "run")
     ends = {"least": pl.col("value").list.min(), "most": pl.col("value").list.max()}
-    intervals = [statistics.median_interval(values) for values in launches["value"].to_list()]
-    table = _with(launches.with_columns(**ends).drop("value"), intervals, ("value", "low", "high", "launches"))
+    intervals = [
+        statistics.median_interval(values, _error(runs, environments))
+        for values, runs in launches.select("value", "run").iter_rows()
+    ]
+    table = _with(launches.with_columns(**ends).drop("value", "run"), intervals, ("value", "low", "high", "launches"))
     values = all_values(rows)
     more = rows.group_by(by).agg(mean=values.mean(), p99=values.quantile(0.99))
     return table.join(more, on=by, how="left", maintain_order="left")
@@ -100,11 +104,22 @@ def _ratios(samples: Samples, rows: pl.DataFrame, to: pl.DataFrame, by: Sequence
         other = _per_launch(own, situation)
         pairs = one.join(other.rename({"value": "base"}), on=[*situation, *_LAUNCH])
         logs = pl.concat([logs, pairs.with_columns(value=_log_ratio()).select(logs.columns)])
-    values = logs.group_by(*key, maintain_order=True).agg("value")
-    paired = [statistics.ratio_of_logs(launches) for launches in values["value"].to_list()]
-    p_values = pl.Series("p_value", [ratio.p_value for ratio in paired], dtype=pl.Float64)
+    values = logs.group_by(*key, maintain_order=True).agg("value", "run")
+    paired = [
+        statistics.ratio_of_logs(launches, _error(runs, samples.environments))
+        for launches, runs in values.select("value", "run").iter_rows()
+    ]
+    more = {name: [getattr(ratio, name) for ratio in paired] for name in ("p_value", "error")}
+    columns = [pl.Series(name, numbers, dtype=pl.Float64) for name, numbers in more.items()]
     named = ("ratio", "ratio_low", "ratio_high", "pairs")
-    return _with(values.rename({"value": "logs"}), paired, named).with_columns(p_values)
+    return _with(values.drop("run").rename({"value": "logs"}), paired, named).with_columns(columns)
+
+
+def _error(runs: Sequence[str], environments: Mapping[str, Mapping[str, Any]]) -> float:
+    """The error of an interval of launches of these runs, a name a launch; the end of a run is a look at it."""
+    between = {run: environments.get(run, {}).get("launches_a_look", 0) for run in runs}
+    counts = Counter(run for run in runs if between[run])
+    return statistics.error(-(-count // between[run]) for run, count in counts.items())
 
 
 def _judged(table: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -172,7 +187,8 @@ def ratio(row: Mapping[str, Any]) -> Ratio | None:
     """The ratio of a row of summary()."""
     if row["ratio"] is None:
         return None
-    return Ratio(row["ratio"], row["ratio_low"], row["ratio_high"], row["pairs"], row["p_value"], row["logs"])
+    ends = (row["ratio_low"], row["ratio_high"])
+    return Ratio(row["ratio"], *ends, row["pairs"], row["p_value"], row["logs"], row["error"])
 
 
 def _log_ratio() -> pl.Expr:

@@ -73,7 +73,7 @@ def apart(samples: Samples) -> list[dict[str, Any]]:
 
 def waits(samples: Samples) -> list[tuple[str, statistics.Interval]]:
     """CPU time of all waiters over the time waited, least first."""
-    table = medians(samples.of("waiters_share"), ["name"]).sort("value")
+    table = medians(samples.of("waiters_share"), ["name"], samples.environments).sort("value")
     return [(row["name"], interval(row)) for row in table.iter_rows(named=True)]
 
 

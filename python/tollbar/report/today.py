@@ -92,11 +92,13 @@ def first(
     calls = processes.filter(pl.col("candidate").is_in([MPI_OWN, MPI_BESIDE, *DOORS]))
     ratios = _ratios(of_threads, threads, OURS)
     doors = _door_ratios(of_mpi, calls) if of_mpi else {door: {} for door in DOORS}
-    panels = [Panel(name, _over_threads(users, name), _of_threads(ratios, name)) for name in _by_launches(users)]
+    panels = [
+        Panel(name, _over_threads(users, of_threads, name), _of_threads(ratios, name)) for name in _by_launches(users)
+    ]
     mpi, of_mpis = None, []
     if of_mpi and not calls.is_empty():
         of_mpis = _of_mpis(doors)
-        mpi = Panel("mpi", _over_mpis(calls), of_mpis[0])
+        mpi = Panel("mpi", _over_mpis(calls, of_mpi), of_mpis[0])
     beside = _beside(beside_others) if beside_others else None
     return First(panels, mpi, of_mpis, beside, _advice(ratios, doors, choices))
 
@@ -158,9 +160,9 @@ def _door_ratios(samples: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
     return ratios
 
 
-def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> list[Line]:
+def _lines(rows: pl.DataFrame, samples: Samples, names: Iterable[str], along: str) -> list[Line]:
     """A line for each name that was measured, with intervals, and a note at each point."""
-    table = medians(rows, ["candidate", along]).sort(along)
+    table = medians(rows, ["candidate", along], samples.environments).sort(along)
     lines = []
     for name in names:
         mine = table.filter(pl.col("candidate") == name)
@@ -177,12 +179,12 @@ def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> list[Line]:
     return lines
 
 
-def _over_threads(rows: pl.DataFrame, name: str) -> Figure:
-    lines = _lines(rows.filter(pl.col("placement") == name), (OURS, *TODAY), "ranks")
+def _over_threads(rows: pl.DataFrame, samples: Samples, name: str) -> Figure:
+    lines = _lines(rows.filter(pl.col("placement") == name), samples, (OURS, *TODAY), "ranks")
     return Figure(f"today-{name}", "", lines, Axis("threads"), _PERIOD, "95 % interval", bars=True)
 
 
-def _over_mpis(rows: pl.DataFrame) -> Figure:
+def _over_mpis(rows: pl.DataFrame, samples: Samples) -> Figure:
     places = rows.select("over", "ranks", "placement").unique().sort("over", "ranks", "placement")
     if len(places) > _MOST_ROWS:
         most, usable = max(2, _MOST_ROWS // places["over"].n_unique()), max(rows["processors"].to_list())
@@ -193,7 +195,7 @@ def _over_mpis(rows: pl.DataFrame) -> Figure:
         twice = len(places.filter(pl.col("over") == over, pl.col("ranks") == ranks)) > 1
         labels.append(f"{ranks} ranks{', ' + placement if twice else ''}")
     placed = rows.join(numbered, on=["over", "ranks", "placement"]).with_columns(pl.col("row").cast(pl.Int64))
-    lines = _lines(_owned(placed), (MPI_OWN, *DOORS), "row")
+    lines = _lines(_owned(placed), samples, (MPI_OWN, *DOORS), "row")
     rows_of = Axis("", words=labels)
     return Figure("today-mpi", "", lines, rows_of, _PERIOD, "95 % interval", groups=places["over"].to_list())
 

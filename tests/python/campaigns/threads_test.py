@@ -174,6 +174,7 @@ def test_launches_go_on_only_where_todays_barrier_is_not_told_from_tollbars(tmp_
     monkeypatch.setattr(evidence.Evidence, "narrow", False)
     outcome, run, _ = measure(tmp_path, **short)
     assert outcome.passes == 12
+    assert run.environment["launches_a_look"] == 6
     beyond = [launch for launch in run.launches if launch.number >= 6 * 4]
     assert {launch.program for launch in beyond} == {campaign.MAIN}
     assert {batch["name"] for launch in beyond for batch in launch.records["batch"]}.isdisjoint({"pthread_barrier"})
@@ -192,7 +193,7 @@ def test_an_interrupted_run_is_called_incomplete_in_its_folder(tmp_path, program
     run = results.newest(tmp_path / "runs", "threads")
     assert raised.value.__notes__ == [f"{run} is incomplete"]
     assert results.read_environment(run)["incomplete"] is True
-    assert "incomplete" not in measure(tmp_path, launches=1)[1].environment
+    assert not {"incomplete", "launches_a_look"} & measure(tmp_path, launches=1)[1].environment.keys()
 
 
 def test_a_number_of_episodes_is_asked_of_the_programs_and_given_time(programs):

@@ -79,6 +79,39 @@ def test_the_interval_of_a_ratio_to_the_best_of_seven_holds_it(law, count):
     assert low + high - 1 >= LEAST
 
 
+@all_laws
+def test_a_run_that_its_own_times_end_prints_intervals_that_hold(law):
+    for of in (law, laws.ratios(law)):
+        _, printed, _, always = laws.ended(*laws.looks(of, DRAWS))
+        assert always >= LEAST  # whichever look is the last one
+        assert printed >= LEAST
+
+
+@all_laws
+def test_of_equal_candidates_hardly_one_is_called_slower_at_any_look(law):
+    assert laws.ever_blamed(law, 1000) <= 0.05
+
+
+@pytest.mark.parametrize("name", ["lognormal", "30 % slow launches", "a heavy tail, no mean"])
+def test_an_interval_of_95_percent_at_each_look_is_found_out(name, monkeypatch):
+    monkeypatch.setattr(statistics, "error", lambda _: 1 - statistics.LEVEL)
+    assert laws.ended(*laws.looks(laws.ratios(laws.LAWS[name]), DRAWS))[-1] < 0.9
+    assert laws.ever_blamed(laws.LAWS[name], 1000) > 0.05
+
+
+def test_all_looks_together_spend_the_error_of_an_interval():
+    spent = [statistics.error([look]) for look in range(1, 2000)]
+    assert sum(spent) == pytest.approx(0.05, rel=1e-3)
+    assert sum(spent) < 0.05
+    assert statistics.order(6, spent[0]) == 0
+    assert spent == sorted(spent, reverse=True)
+
+
+def test_looks_at_several_runs_spend_the_product_of_their_parts():
+    assert statistics.error([]) == statistics.error([0, 0]) == 1 - statistics.LEVEL
+    assert statistics.error([2, 0, 3]) * 0.05 == pytest.approx(statistics.error([2]) * statistics.error([3]))
+
+
 def test_a_ratio_to_the_one_that_looks_best_is_found_out():
     """The former rule: the rival with the shortest median, as though nobody had chosen it."""
     own = laws.families(laws.lognormal, 8, 12, draws=2000)

@@ -142,6 +142,15 @@ def test_one_launch_decides_nothing():
     assert standings[1].ratio.low is None
 
 
+def test_the_chance_of_a_ratio_agrees_with_its_interval_after_any_look():
+    for look, count in ((1, 6), (2, 12), (3, 18)):
+        error = statistics.error([look])
+        rank = statistics.order(count, error)
+        for below in (rank, rank + 1):
+            known = statistics.ratio_of_logs([-1.0] * below + [1.0] * (count - below), error)
+            assert (known.low > 1) == (known.p_value <= 0.05) == (below == rank)
+
+
 def test_a_chance_is_corrected_for_all_pairs_by_all_clocks():
     assert statistics.all_pairs(0.01, 2) == 0.01
     assert statistics.all_pairs(0.01, 4, 2) == pytest.approx(0.12)

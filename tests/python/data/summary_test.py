@@ -26,7 +26,7 @@ def row(table, candidate):
 
 def test_a_median_is_that_over_launches_of_their_rounds(found):
     rows = here(found.of("period_ns")).filter(candidate="mcs")
-    assert interval(row(medians(rows, ["candidate"]), "mcs")) == statistics.summary(series(rows))
+    assert interval(row(medians(rows, ["candidate"], {}), "mcs")) == statistics.summary(series(rows))
 
 
 def test_the_ends_of_the_launches_and_the_mean_and_tail_of_all_samples_stand_beside_the_median(found):
@@ -62,6 +62,24 @@ def test_the_fastest_is_alone_where_all_others_are_slower_for_certain(found):
     assert (first["candidate"], first["ratio"]) == (first["to"], 1.0)
     assert set(table["verdict"]) == {"fastest", "slower"}
     assert first["verdict"] == "fastest"
+
+
+def looked_at(found, launches):
+    """The same runs, each of which its own times ended."""
+    return replace(found, environments={run: facts | launches for run, facts in found.environments.items()})
+
+
+def test_a_run_that_its_own_times_ended_has_the_error_of_its_last_look(found):
+    once, twice = (looked_at(found, {"launches_a_look": launches}) for launches in (12, 6))
+    fixed, first, second = (
+        row(here(summary(each, "period_ns", to="turnstile")), "mcs") for each in (found, once, twice)
+    )
+    assert (fixed["launches"], fixed["pairs"]) == (12, 12)
+    errors = [statistics.error(looks) for looks in ([], [1], [2])]
+    assert [each["error"] for each in (fixed, first, second)] == errors
+    assert ratio(second) == statistics.ratio_of_logs(second["logs"], errors[2])
+    assert second["low"] < fixed["low"] < fixed["high"] < second["high"]
+    assert second["p_value"] == pytest.approx(fixed["p_value"] * 0.05 / second["error"])
 
 
 def test_of_several_the_first_that_was_measured_is_compared_with(found):

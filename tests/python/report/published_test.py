@@ -22,7 +22,7 @@ def test_what_is_stored_gives_the_same_times_as_the_samples(stored_once, tmp_pat
     for table in (found, whole):
         assert not table.rows.is_empty()
     by = ["ranks", "placement", "candidate"]
-    periods = [medians(each.of("period_ns").filter(apart="launcher"), by) for each in (found, whole)]
+    periods = [medians(each.of("period_ns").filter(apart="launcher"), by, each.environments) for each in (found, whole)]
     assert periods[0].sort(by).equals(periods[1].sort(by))
     rows, wanted = ([row["today"] for each in times.situations(one) for row in each] for one in (found, whole))
     assert rows == pytest.approx(wanted, nan_ok=True)
