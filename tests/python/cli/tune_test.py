@@ -144,6 +144,8 @@ def test_without_results_it_measures_briefly(tune, programs, monkeypatch, tmp_pa
     assert said.code == 0
     assert "nothing is stored yet; measuring" in said.err
     assert {row["ranks"] for row in said.json} == {2, 4, 8}
+    assert {row["launches"] for row in said.json if row["placement"] == "pinned"} == {11}
+    assert "best" in {row["verdict"] for row in said.json}  # eleven launches are enough for a choice
     assert results.newest(tmp_path / "results", "threads")
 
 

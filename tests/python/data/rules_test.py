@@ -5,6 +5,7 @@ import laws
 import numpy as np
 import pytest
 from scipy import stats
+from tollbar.campaigns.campaign import amounts
 from tollbar.data import statistics
 from tollbar.data.statistics import Verdict
 
@@ -145,3 +146,12 @@ def test_families_are_judged_as_the_simulation_has_it():
 def test_the_page_has_what_the_simulation_finds():
     page = laws.PAGE.read_text(encoding="utf-8")
     assert laws.published.fill(page, laws.texts()) == page
+
+
+def test_a_short_run_of_threads_can_tell_one_of_eight_after_its_first_look():
+    launches = amounts("threads", "quick")["launches"]
+    sure, one_less = (
+        statistics.ratio_of_logs([1.0] * count, statistics.error([1])).p_value for count in (launches, launches - 1)
+    )
+    assert statistics.all_pairs(sure, 8) <= 0.05 < statistics.all_pairs(one_less, 8)
+    assert statistics.all_pairs(sure, 4, clocks=2) <= 0.05
