@@ -25,6 +25,11 @@ class Timed:
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches", detail=True)
     high_us: float | None = column("upper end of it", detail=True)
     fastest: float | None = column("loop period over that of the fastest, paired by round")
+    fastest_low: float | None = column(
+        "lower end of an interval that holds for all barriers of the place together (95 %)", detail=True
+    )
+    fastest_high: float | None = column("upper end of it", detail=True)
+    fastest_is: str = column("which that is", detail=True)
     verdict: str = column(
         "fastest; tie: cannot be told from the fastest; slower (95 %, all together); ?: fewer than six launches; "
         "apart: in no run with it"

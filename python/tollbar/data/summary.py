@@ -41,7 +41,8 @@ def summary(
     With `to`, also `ratio`, `ratio_low`, `ratio_high` and `p_value`: how many times as much as the candidate
     `to` of the situation, and `verdict`: slower for certain (corrected for all pairs of the situation's candidates,
     for each metric), else tie; fastest, if all others are slower; apart, if both never shared a launch; ?, if they
-    shared fewer than six.
+    shared fewer than six. `among_low` and `among_high` are the ends of an interval of the ratio that holds together
+    with those of all these pairs, so also where the data chose the fastest; null with too few launches for that.
     `to` is a candidate, the first of several that was measured, or FASTEST. The ratio is null where none of
     those was measured.
 
@@ -124,28 +125,32 @@ def _error(runs: Sequence[str], environments: Mapping[str, Mapping[str, Any]]) -
 
 def _judged(table: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """The table with its verdicts."""
-    verdicts = []
+    verdicts: list[str] = []
+    among: list[Interval | None] = []
     for _, rows in table.group_by(*by, "metric", maintain_order=True):
-        compared = list(rows.select("candidate", "to", "pairs", "p_value", "ratio").iter_rows())
-        together = sum(ratio is not None for *_, ratio in compared)
-        known = {
-            number
-            for number, (*_, p_value, ratio) in enumerate(compared)
-            if (ratio or 0) > 1 and statistics.all_pairs(p_value, together) <= 1 - statistics.LEVEL
-        }
-        alone = len(known) == len(compared) - 1
-        for number, (candidate, to, pairs, _, ratio) in enumerate(compared):
-            if number in known:
+        compared = [(row["candidate"] == row["to"], ratio(row)) for row in rows.iter_rows(named=True)]
+        together = sum(known is not None for _, known in compared)
+        slower = [
+            known is not None
+            and known.value > 1
+            and statistics.all_pairs(known.p_value, together) <= 1 - statistics.LEVEL
+            for _, known in compared
+        ]
+        for (is_base, known), is_slower in zip(compared, slower, strict=True):
+            among.append(known and statistics.among(known, together))
+            if is_slower:
                 verdict = "slower"
-            elif ratio is None:
+            elif known is None:
                 verdict = "apart"
-            elif pairs < statistics.FEWEST:
+            elif known.count < statistics.FEWEST:
                 verdict = "?"
             else:
-                verdict = "fastest" if candidate == to and alone else "tie"
+                verdict = "fastest" if is_base and sum(slower) == len(compared) - 1 else "tie"
             verdicts.append(verdict)
     joined = pl.concat([rows for _, rows in table.group_by(*by, "metric", maintain_order=True)] or [table])
-    return joined.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))
+    ends = {f"among_{end}": [known and getattr(known, end) for known in among] for end in ("low", "high")}
+    columns = [pl.Series(name, values, dtype=pl.Float64) for name, values in ends.items()]
+    return joined.with_columns(pl.Series("verdict", verdicts, dtype=pl.String), *columns)
 
 
 def over_floor(samples: Samples, metric: str, situation: Sequence[str] = SITUATION) -> pl.DataFrame:

@@ -196,7 +196,13 @@ def _today(row: Mapping[str, Any]) -> str:
 
 def _fastest(row: Mapping[str, Any]) -> str:
     verdict = "" if row["verdict"] == "slower" else row["verdict"]
-    return ", ".join(filter(None, (tables.times_text(row["fastest"]), verdict)))
+    if row["fastest"] is None or row["fastest_is"] == row["barrier"]:
+        return ", ".join(filter(None, (tables.times_text(row["fastest"]), verdict)))
+    return ", ".join(filter(None, (tables.ratio_text(_over_fastest(row)), verdict)))
+
+
+def _over_fastest(row: Mapping[str, Any]) -> Interval:
+    return Interval(row["fastest"], row["fastest_low"], row["fastest_high"], row["launches"])
 
 
 def _tie(row: Mapping[str, Any]) -> str:
@@ -238,7 +244,9 @@ def _behind(stored: Samples) -> str:
     for rows in times.situations(stored):
         ours = next((row for row in rows if row["barrier"] == today.OURS), None)
         if ours and ours["where"] == "free" and ours is not rows[0]:
-            ratio = tables.times_text(ours["fastest"]) + (", a tie" if ours["verdict"] in ("tie", "?") else "")
+            over = _over_fastest(ours)
+            tie = ", a tie" if ours["verdict"] == "tie" else ""
+            ratio = f"{tables.times_text(over.value)} \u00d7, {tables.interval_text(over)}{tie}"
             parts.append(f"`{rows[0]['barrier']}` with {ours['ranks']} ({ratio})")
     sentence = "Free threads that are alone have faster barriers than"
     return f"{sentence} `{today.OURS}`, which takes so many times as long: {', '.join(parts)}." if parts else ""

@@ -67,6 +67,18 @@ def test_of_equal_candidates_one_is_called_slower_in_5_of_100_families_at_most(l
     assert np.mean(laws.blamed(laws.families(law, *size, draws=1000, seed=3))) <= 0.05
 
 
+@all_laws
+@pytest.mark.parametrize("size", laws.SIZES)
+def test_the_intervals_of_ratios_to_the_fastest_hold_together_whichever_it_is(law, size):
+    candidates, count = size
+    logs = laws.families(law, candidates, count, draws=1000, seed=5)
+    fastest = logs[np.arange(1000), np.argmin(np.median(logs, axis=2), axis=1)][:, None]
+    ratios = np.sort(logs - fastest, axis=2)
+    rank = statistics.order(count, 0.05 / (candidates * (candidates - 1) // 2))
+    held = (ratios[:, :, rank] <= 0) & (ratios[:, :, count - 1 - rank] >= 0)
+    assert np.mean(held.all(axis=1)) >= 0.95
+
+
 def test_a_correction_for_comparisons_with_the_fastest_alone_is_found_out(monkeypatch):
     order = statistics.order
     monkeypatch.setattr(statistics, "order", lambda count, error: order(count, error * 12 / 2))  # 11 tests, not 66

@@ -157,6 +157,16 @@ def test_a_chance_is_corrected_for_all_pairs_by_all_clocks():
     assert statistics.all_pairs(0.5, 12) == 1.0
 
 
+def test_an_interval_among_all_pairs_lies_above_1_where_the_chance_so_corrected_says_slower():
+    for candidates, needed in ((2, 6), (4, 8), (12, 12)):
+        for count in (needed - 1, needed):
+            known = statistics.ratio_of_logs([0.1] * count)
+            among = statistics.among(known, candidates)
+            assert among.low == (pytest.approx(np.exp(0.1)) if count == needed else None)
+            assert (statistics.all_pairs(known.p_value, candidates) <= 0.05) == (count == needed)
+    assert among.value == known.value
+
+
 def test_equal_launches_of_a_coarse_clock_do_not_make_two_of_them_certain():
     same = {launch: {0: 2.0} for launch in range(2)}
     found = statistics.ratio(same, {launch: {0: 1.0} for launch in range(2)})

@@ -64,6 +64,15 @@ def test_the_fastest_is_alone_where_all_others_are_slower_for_certain(found):
     assert first["verdict"] == "fastest"
 
 
+def test_a_ratio_to_the_fastest_has_an_interval_among_all_pairs(found):
+    rows = found.records.filter(pl.col("candidate").is_in(["turnstile", "mcs", "std::barrier", "libgomp", ""]))
+    table = here(summary(replace(found, records=rows), "period_ns", to=FASTEST))
+    for one in table.iter_rows(named=True):
+        among = statistics.among(ratio(one), 4)
+        assert (one["among_low"], one["among_high"]) == (among.low, among.high)
+        assert (one["among_low"] > 1) == (one["verdict"] == "slower")
+
+
 def looked_at(found, launches):
     """The same runs, each of which its own times ended."""
     return replace(found, environments={run: facts | launches for run, facts in found.environments.items()})
