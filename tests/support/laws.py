@@ -120,7 +120,7 @@ def verdicts() -> str:
 def best_of(law: Law, rivals: int, count: int, draws: int = DRAWS, seed: int = 1) -> tuple[float, float]:
     """The shares of one-sided statements about the ratio to the best of equal rivals that hold: at least, at most.
 
-    The ends are those of statistics.over_the_best().
+    The ends are those of statistics.greatest().
     """
     error = 1 - statistics.LEVEL
     own = families(law, rivals + 1, count, draws, seed)

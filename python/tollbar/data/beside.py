@@ -16,7 +16,7 @@ import polars as pl
 from tollbar.data import places
 from tollbar.data.places import Measurements, Situation
 from tollbar.data.samples import Samples
-from tollbar.data.statistics import Interval, Ratio, over_the_best
+from tollbar.data.statistics import Interval, Ratio, greatest
 
 #: Neighbours that want the processors, as the programs say it, in the order of tables, and a word for each.
 NEIGHBOURS = {
@@ -87,7 +87,7 @@ def ratio(measured: Measurements, of: str, to: str) -> Ratio | None:
 def over_best(measured: Measurements, of: str) -> Interval | None:
     """A turn over that of the best rival; None where no launch has it and them."""
     known = [ratio for rival in rivals(measured) if (ratio := measured.ratio(of, rival, TURN))]
-    return over_the_best(known) if known else None
+    return greatest(known) if known else None
 
 
 def ratios(there: Mapping[Situation, Measurements], of: str, to: str, placement: str) -> dict[int, Ratio]:

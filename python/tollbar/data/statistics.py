@@ -174,12 +174,12 @@ def ratio_of_logs(logs: Sequence[float], error: float = 1 - LEVEL) -> Ratio:
     return Ratio(float(np.exp(middle.value)), low, high, middle.count, chance, logs, error)
 
 
-def over_the_best(ratios: Sequence[Ratio]) -> Interval:
-    """The greatest of one candidate's ratios to several rivals: that to the best of them, whichever it is.
+def greatest(ratios: Sequence[Ratio]) -> Interval:
+    """The greatest of several ratios, whichever it is: of a candidate to the best of its rivals, or where it is worst.
 
     Multiple comparisons with the best (Hsu 1984), by order statistics. The lower end is the greatest of the ratios'
     lower ends, which share the error (Bonferroni); where there are too few launches for that it is 0. The upper end is
-    the greatest of their upper ends, as the best is one of them. Without an interval of each ratio there is none.
+    the greatest of their upper ends, as the greatest is one of them. Without an interval of each ratio there is none.
     """
     value, count = max(ratio.value for ratio in ratios), min(ratio.count for ratio in ratios)
     highs = [ratio.high for ratio in ratios if ratio.high is not None]

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from tollbar.data.crowds import Crowds, Scheduler, gather
+from tollbar.data import statistics
+from tollbar.data.crowds import Crowds, Point, Scheduler, gather
 from tollbar.data.places import Candidate, Situation
 from tollbar.data.samples import Samples
+from tollbar.data.statistics import Interval
 from tollbar.data.summary import FASTEST
-from tollbar.report.tables import times_text
+from tollbar.report.tables import interval_text, times_text
 
 _SIMPLEST = ("turnstile", "barrier", "combination", "plan")  # of tollbar's own kinds
 _NEAR = 1.1
@@ -21,23 +24,20 @@ _PEERS = ("std::barrier", "pthread_barrier")
 class Verdict:
     """The barrier to use in one place, of tollbar's own that give way.
 
-    Among candidates within a tenth of the best over all computing times it is the simplest to configure: `auto`
-    before other ways of waiting, one word before several.
+    Among candidates within a tenth of the best in the mean over computing times it is the simplest to configure: `auto`
+    before other ways of waiting, one word before several. Ratios are those to the fastest, whichever it is, at the
+    computing time where they are greatest.
     """
 
     place: Situation
     take: Candidate
-    mean: float  #: geometric mean over computing times: its period over that of the fastest
-    worst: float
-    peers: dict[str, float]  #: of each, the greatest ratio to the fastest
-    spinning: float | None  #: the least bad of what only spins, at its worst
+    worst: Interval
+    others: dict[str, Interval]  #: of the peers, and of the simplest one that only spins, by their labels
 
 
 @dataclass(frozen=True)
 class Section:
     """The scheduler that was measured, and what to use in each place."""
-
-    peers = _PEERS
 
     scheduler: Scheduler
     verdicts: list[Verdict]
@@ -55,38 +55,45 @@ def verdicts(crowds: Crowds) -> list[Verdict]:
 
 
 def _verdict(place: Situation, crowds: Crowds) -> Verdict | None:
-    ratios: dict[Candidate, dict[float, float]] = {}
-    for point in crowds.points:
-        if point.place == place and (ratio := point.measured.ratio(point.candidate, FASTEST)):
-            ratios.setdefault(point.candidate, {})[point.compute_us] = ratio.value
+    points = [point for point in crowds.points if point.place == place]
+    ratios: dict[Candidate, list[float]] = {}
+    for point in points:
+        if ratio := point.measured.ratio(point.candidate, FASTEST):
+            ratios.setdefault(point.candidate, []).append(ratio.value)
     times = max(map(len, ratios.values()))
     safe = {
-        candidate: geometric_mean(by_time.values())
-        for candidate, by_time in ratios.items()
-        if candidate.kind in _SIMPLEST and candidate.wait != "spin" and len(by_time) == times
+        candidate: geometric_mean(of_times)
+        for candidate, of_times in ratios.items()
+        if candidate.kind in _SIMPLEST and candidate.wait != "spin" and len(of_times) == times
     }
     if not safe:
         return None
     near = [candidate for candidate in safe if safe[candidate] <= _NEAR * min(safe.values())]
     take = min(near, key=lambda candidate: (candidate.wait != "auto", _SIMPLEST.index(candidate.kind), safe[candidate]))
-    worst = {candidate: max(by_time.values()) for candidate, by_time in ratios.items()}
-    return Verdict(
-        place,
-        take,
-        safe[take],
-        worst[take],
-        {candidate.name: worst[candidate] for candidate in ratios if candidate.name in _PEERS},
-        min((worst[candidate] for candidate in ratios if candidate.wait == "spin"), default=None),
-    )
+    spinners = [candidate for candidate in ratios if candidate.wait == "spin" and candidate.kind in _SIMPLEST]
+    spinners = sorted(spinners, key=lambda candidate: _SIMPLEST.index(candidate.kind))[:1]
+    others = [candidate for candidate in ratios if candidate.name in _PEERS] + spinners
+    return Verdict(place, take, _worst(take, points), {other.label: _worst(other, points) for other in others})
+
+
+def _worst(of: Candidate, points: Sequence[Point]) -> Interval:
+    """Its period over that of the fastest, itself among them, where that is greatest."""
+    known = [
+        ratio
+        for point in points
+        if point.candidate == of
+        for rival in point.measured.candidates
+        if (ratio := point.measured.ratio(of, rival))
+    ]
+    return statistics.greatest(known)
 
 
 def verdict_text(verdict: Verdict) -> str:
     """The barrier to take, and what the others cost, in a sentence."""
-    text = (
-        f"{verdict.place.on_processors}: take {verdict.take.label}, in the mean over computing times "
-        f"{times_text(verdict.mean)} times the fastest, at most {times_text(verdict.worst)} times"
-    )
-    others = [f"{name} takes up to {times_text(worst)} times" for name, worst in verdict.peers.items()]
-    if verdict.spinning is not None:
-        others.append(f"what only spins at least {times_text(verdict.spinning)} times at its worst")
-    return f"{text}; {', '.join(others)}" if others else text
+    text = f"{verdict.place.on_processors}: take {verdict.take.label}, at worst {_text(verdict.worst)} the fastest"
+    others = [f"{label} {_text(worst)}" for label, worst in verdict.others.items()]
+    return f"{text}; others at worst: {', '.join(others)}" if others else text
+
+
+def _text(ratio: Interval) -> str:
+    return f"{times_text(ratio.value)} times ({interval_text(ratio)})"

@@ -136,7 +136,7 @@ def test_a_ratio_to_the_one_that_looks_best_is_found_out():
 
 def test_the_ratio_to_the_best_is_the_greatest_of_all():
     near, far = (statistics.ratio_of_logs([log + spread for spread in range(9)]) for log in (0, 5))
-    known = statistics.over_the_best([near, far])
+    known = statistics.greatest([near, far])
     assert (known.value, known.high, known.count) == (far.value, far.high, 9)
     assert known.low == pytest.approx(np.exp(statistics.median_interval(far.logs, 0.025).low))
 

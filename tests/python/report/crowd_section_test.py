@@ -33,6 +33,21 @@ def test_what_to_take_gives_way_and_needs_a_setting_only_where_that_is_worth_it(
     assert (verdict.place.ranks, verdict.place.processors, verdict.place.variation) == (16, 1, 0.0)
     assert verdict.take == taken
     fastest_us = min(tree_us, 30.0)
-    assert verdict.worst == pytest.approx(max(times[taken][0] / fastest_us, 1700 / 1600))
-    assert verdict.peers == {"std::barrier": pytest.approx(60 / fastest_us)}
-    assert verdict.spinning == pytest.approx(max(30 / fastest_us, 1))
+    assert verdict.worst.value == pytest.approx(max(times[taken][0] / fastest_us, 1700 / 1600))
+    assert verdict.others["std::barrier"].value == pytest.approx(60 / fastest_us)
+    assert verdict.others["turnstile (spin)"].value == pytest.approx(max(30 / fastest_us, 1))
+    assert (verdict.worst.low, verdict.worst.count) == (None, 3)
+
+
+def test_a_ratio_at_worst_has_its_interval_or_the_number_of_launches(crowded):
+    times = {
+        (candidate, us): {"period_us": period}
+        for candidate, period in ((TURNSTILE, 40.0), (TREE, 30.0))
+        for us in (1.0, 100.0)
+    }
+    said = [
+        crowd_section.verdict_text(crowd_section.verdicts(crowds.gather(crowded(times, launches)))[0])
+        for launches in (3, 12)
+    ]
+    assert "take mcs (park), at worst 1.00 times (n = 3, no interval) the fastest" in said[0]
+    assert "take mcs (park), at worst 1.00 times (1.00 to 1.00) the fastest" in said[1]
