@@ -12,6 +12,7 @@ import dataclasses
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tollbar.cli import bench
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 
     from tollbar.data.choice import Choice
     from tollbar.data.places import Candidate, Measurements, Situation
+    from tollbar.data.statistics import Interval, Ratio
 
 #: More than that over an untuned group is a loss.
 LOSES = 1.05
 #: The company in which a choice has to hold, by the words of the tuning file.
 NEIGHBOURS = {"alone": "alone", "neighbour": "1 neighbour"}
-LAUNCHES = 3
+LAUNCHES = 6
 _BUDGET_S = 40.0
 
 Where = tuple[str, str]  #: placement, neighbours as in NEIGHBOURS
@@ -38,7 +40,7 @@ class Checked:
 
     choice: Choice
     measured: Sequence[Where]
-    worst: float | None = None  #: its turn over that of an untuned group, where it is worst
+    worst: Interval | None = None  #: its turn over that of an untuned group, where it is worst
     why: str = ""
 
 
@@ -48,11 +50,11 @@ class _Claim:
 
     choice: Choice
     untuned: Candidate
-    ratios: Mapping[Where, float | None]
+    ratios: Mapping[Where, Sequence[Ratio]]
 
     @property
     def lacking(self) -> list[Where]:
-        return [where for where, ratio in self.ratios.items() if ratio is None]
+        return [where for where, ratios in self.ratios.items() if not ratios]
 
 
 def checked(
@@ -79,45 +81,48 @@ def _claims(
         untuned = choice.untuned(wanted.situation)
         ranks, placement = wanted.situation.ranks, wanted.situation.placement
         places = ["pinned"] if placement == "pinned" else ["free", "pinned"]
-        ratios: dict[Where, float | None] = {}
+        ratios: dict[Where, list[Ratio]] = {}
         for where in places if wanted.pick.label != untuned.label else ():
             measured = known.get((ranks, where))
             alone = measured and measured.ratio(wanted.pick.label, untuned.label)
             for word, neighbours in NEIGHBOURS.items():
-                ratios[where, word] = _worst(beside_them, wanted.pick, untuned, (neighbours, where, ranks))
+                ratios[where, word] = _ratios(beside_them, wanted.pick, untuned, (neighbours, where, ranks))
             if alone:
-                ratios[where, "alone"] = max(alone.value, ratios[where, "alone"] or 0.0)
+                ratios[where, "alone"].append(alone)
         claims.append(_Claim(wanted, untuned, ratios))
     return claims
 
 
-def _worst(
+def _ratios(
     beside_them: Mapping[Situation, Measurements], pick: Candidate, untuned: Candidate, there: tuple[str, str, int]
-) -> float | None:
-    """Over everything that was computed between barriers there; None where they were not compared."""
+) -> list[Ratio]:
+    """A ratio for everything that was computed between barriers there; none where they were not compared."""
     from tollbar.data import beside
 
-    ratios = [
-        ratio.value
+    return [
+        ratio
         for cell, measured in beside_them.items()
         if (cell.neighbours, cell.placement, cell.ranks) == there
         and (ratio := beside.ratio(measured, pick.label, untuned.label))
     ]
-    return max(ratios, default=None)
 
 
 def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
+    from tollbar.data import statistics
+    from tollbar.report import tables
+
     chosen, untuned = claim.choice, claim.untuned
     own = chosen.situation.placement, "alone"
     if not claim.ratios:
         return Checked(chosen, [own])
-    lost = {where: ratio for where, ratio in claim.ratios.items() if ratio is not None and ratio > LOSES}
+    worst = {where: statistics.greatest(ratios) for where, ratios in claim.ratios.items() if ratios}
+    lost = {where: ratio for where, ratio in worst.items() if ratio.value > LOSES}
     if not lost and not claim.lacking:
-        return Checked(chosen, list(claim.ratios), max(filter(None, claim.ratios.values())))
+        return Checked(chosen, list(claim.ratios), statistics.greatest([*chain(*claim.ratios.values())]))
     what = chosen.pick.label
     if lost:
-        where = max(lost, key=lost.__getitem__)
-        why = f"{what} takes {lost[where]:.3g} times as long {_text(where)}"
+        where = max(lost, key=lambda place: lost[place].value)
+        why = f"{what} takes {lost[where].value:.3g} times ({tables.interval_text(lost[where])}) as long {_text(where)}"
     else:
         why = f"{what} was not measured {_text(claim.lacking[0])}"
     measured = known.get((chosen.situation.ranks, chosen.situation.placement))

@@ -22,6 +22,7 @@ from tollbar.cli.table import Table, column
 if TYPE_CHECKING:
     from tollbar.cli.tune_beside import Checked
     from tollbar.data.places import Measurements, Situation
+    from tollbar.data.statistics import Interval
     from tollbar.data.tuning import Entry
 
 #: Fewer launches of a situation decide nothing.
@@ -288,13 +289,18 @@ def entry(checked: Checked, launches: int, machine: str) -> Entry:
         "latency_ns": f"{chosen.latency.value:.1f}",
     }
     if chosen.runner_up and chosen.ratio:
-        pairs |= {"runner_up": chosen.runner_up.name, "by": chosen.by, "ratio": f"{chosen.ratio.value:.3f}"}
-        if chosen.ratio.low is not None and chosen.ratio.high is not None:
-            pairs |= {"low": f"{chosen.ratio.low:.3f}", "high": f"{chosen.ratio.high:.3f}"}
+        pairs |= {"runner_up": chosen.runner_up.name, "by": chosen.by}
+        pairs |= _pairs(chosen.ratio, "ratio", "low", "high")
     pairs["measured"] = _where(checked)
     if checked.worst is not None:
-        pairs["worst"] = f"{checked.worst:.3f}"
+        pairs |= _pairs(checked.worst, "worst", "worst_low", "worst_high")
     return Entry("threads", pairs | {"launches": str(launches), "machine": machine})
+
+
+def _pairs(ratio: Interval, *names: str) -> dict[str, str]:
+    """A ratio for the tuning file, and the ends of its interval where it has one, by these names."""
+    known = zip(names, (ratio.value, ratio.low, ratio.high), strict=True)
+    return {name: f"{value:.3f}" for name, value in known if value is not None}
 
 
 def _row(checked: Checked, launches: int, kept: int | None) -> Tuned:

@@ -56,7 +56,9 @@ def test_what_wins_alone_and_loses_beside_a_neighbour_is_not_stored(tune, stored
     stored(ranks=(8,))
     stored_beside(ranks=(8,), only=COMBINED)
     said = tune()
-    (factor,) = re.findall(r"8 threads pinned: combination takes (\S+) times as long beside a neigh", said.err)
+    (factor,) = re.findall(
+        r"8 threads pinned: combination takes (\S+) times \(n = \d, no interval\) as long beside a neigh", said.err
+    )
     assert float(factor) == pytest.approx(30 * 19 / 20, rel=0.1)
     pairs = kept(tmp_path)["yes", 8]
     assert (pairs["plan"], pairs["verdict"], pairs["runner_up"]) == ("turnstile", "safe", "combination")
@@ -71,6 +73,7 @@ def test_what_is_stored_says_where_it_was_measured(tune, stored, stored_beside, 
     pairs = kept(tmp_path)["yes", 4]
     assert (pairs["plan"], pairs["measured"]) == ("combination", "pinned:alone,pinned:neighbour")
     assert float(pairs["worst"]) == pytest.approx(39 / 40, rel=0.05)
+    assert "worst_low" not in pairs  # three launches
     assert kept(tmp_path)["no", 4]["measured"] == "free:alone"
 
 
@@ -82,6 +85,8 @@ def test_what_is_not_known_beside_a_neighbour_is_measured_once(tune, stored, tmp
     run = results.read(results.newest(tmp_path / "results", "tune"))
     assert {launch.environment["placement"] for launch in run.launches} == {"pinned"}
     assert {launch.environment["company"] for launch in run.launches} == {"1 neighbour"}
+    pairs = kept(tmp_path)["yes", 4]
+    assert float(pairs["worst_low"]) <= float(pairs["worst"]) <= float(pairs["worst_high"])
     assert "measuring" not in tune().err
 
 
