@@ -46,7 +46,10 @@ class Tuned:
     runner_up: str | None = column("the next best, or the fastest of those it ties with", default=None)
     by: str | None = column("what is compared with the next best: latency, or the period of a loop", default=None)
     ratio: float | None = column("that of the next best divided by that of the choice", default=None)
-    low: float | None = column("lower end of its 95 % interval; empty with fewer than six launches", default=None)
+    low: float | None = column(
+        "lower end of its 95 % interval, which holds for all that may be chosen together; empty with too few launches",
+        default=None,
+    )
     high: float | None = column("upper end of it", default=None)
     launches: int | None = column("how many launches it rests on", default=None)
     measured: str | None = column("where it was measured and does not lose: placement and neighbours", default=None)

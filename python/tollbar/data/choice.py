@@ -35,7 +35,7 @@ class Choice:
     verdict: str  #: a Verdict, or safe: others are faster alone, and lose beside neighbours
     latency: Interval
     runner_up: Candidate | None
-    ratio: Ratio | None
+    ratio: Interval | None  #: it holds together with those of all that may be chosen, as the data chose these two
     by: str
     tied: Sequence[Candidate]
 
@@ -93,7 +93,7 @@ def choose(measured: Measurements) -> Choice | None:
         standings[0].verdict,
         latency,
         next_best.candidate if next_best else None,
-        ratio(next_best.candidate, pick, by) if next_best else None,
+        statistics.among(ratio(next_best.candidate, pick, by), len(own), len(_CLOCKS)) if next_best else None,
         by,
         tied,
     )

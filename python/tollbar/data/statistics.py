@@ -202,12 +202,12 @@ def all_pairs(p_value: float, candidates: int, clocks: int = 1) -> float:
     return min(1.0, p_value * math.comb(candidates, 2) * clocks)
 
 
-def among(ratio: Ratio, candidates: int) -> Interval:
-    """The ratio with an interval that holds together with those of all pairs of so many candidates.
+def among(ratio: Ratio, candidates: int, clocks: int = 1) -> Interval:
+    """The ratio with an interval that holds together with those of all pairs of so many candidates, by each clock.
 
     So it holds whichever two the data choose for print; it lies above 1 where all_pairs() finds a difference.
     """
-    known = median_interval(ratio.logs, ratio.error / max(1, math.comb(candidates, 2)))
+    known = median_interval(ratio.logs, ratio.error / max(1, math.comb(candidates, 2) * clocks))
     low, high = (None if end is None else float(np.exp(end)) for end in (known.low, known.high))
     return Interval(ratio.value, low, high, ratio.count)
 

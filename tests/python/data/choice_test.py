@@ -2,7 +2,7 @@
 """The choice: the fastest safe barrier, and in a tie the model's favourite."""
 
 import pytest
-from tollbar.data import choice, places
+from tollbar.data import choice, places, statistics
 from tollbar.data.places import Candidate
 
 TURNSTILE = Candidate("turnstile", "turnstile", "auto")
@@ -46,6 +46,14 @@ def test_the_fastest_is_chosen_with_its_distance_to_the_next(compared):
     assert (chosen.pick, chosen.verdict, chosen.runner_up) == (MCS, "best", TURNSTILE)
     assert chosen.ratio.value == pytest.approx(2.0, rel=0.03)
     assert chosen.ratio.low > 1
+
+
+def test_the_distance_to_the_next_holds_together_with_those_of_all_pairs_by_both_clocks(compared):
+    measured = compared({MCS: 100.0, TURNSTILE: 200.0, COMBINATION: 300.0})
+    chosen = choice.choose(measured)
+    alone = measured.ratio(TURNSTILE, MCS, "latency_ns")
+    assert chosen.ratio == statistics.among(alone, len(choice.rivals(measured)), clocks=2)
+    assert (chosen.ratio.low, chosen.ratio.high) != (alone.low, alone.high)
 
 
 def test_a_tie_goes_to_the_favourite_of_the_model(compared):
