@@ -108,7 +108,7 @@ def _ratios(
 
 
 def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
-    from tollbar.data import statistics
+    from tollbar.data import choice, statistics
     from tollbar.report import tables
 
     chosen, untuned = claim.choice, claim.untuned
@@ -129,13 +129,14 @@ def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
     latency = measured and measured.median(untuned.label, "latency_ns")
     if not measured or not latency:
         return Checked(chosen, [], why=f"{why}, and nothing else was")
+    alone = measured.ratio(chosen.pick.label, untuned.label)
     safe = dataclasses.replace(
         chosen,
         pick=untuned,
         verdict="safe",
         latency=latency,
         runner_up=chosen.pick,
-        ratio=measured.ratio(chosen.pick.label, untuned.label),
+        ratio=alone and statistics.one_of(alone, len(choice.rivals(measured))),
         by="period",
     )
     return Checked(safe, [own], why=why)

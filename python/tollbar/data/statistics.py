@@ -207,7 +207,12 @@ def among(ratio: Ratio, candidates: int, clocks: int = 1) -> Interval:
 
     So it holds whichever two the data choose for print; it lies above 1 where all_pairs() finds a difference.
     """
-    known = median_interval(ratio.logs, ratio.error / max(1, math.comb(candidates, 2) * clocks))
+    return one_of(ratio, math.comb(candidates, 2) * clocks)
+
+
+def one_of(ratio: Ratio, number: int) -> Interval:
+    """The ratio with an interval that holds together with those of so many ratios, of which the data chose this one."""
+    known = median_interval(ratio.logs, ratio.error / max(1, number))
     low, high = (None if end is None else float(np.exp(end)) for end in (known.low, known.high))
     return Interval(ratio.value, low, high, ratio.count)
 

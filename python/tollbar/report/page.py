@@ -76,7 +76,13 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
     versions = gathered[kind_of(runs[0])].facts.get(runs[0].folder.name, {})
     text = html.render(
         "report.html.j2",
-        {"times": tables.times_text, "interval": tables.interval_text, "ratio": _ratio, "enough": left_out.enough},
+        {
+            "times": tables.times_text,
+            "interval": tables.interval_text,
+            "ratio": _ratio,
+            "whole": _whole,
+            "enough": left_out.enough,
+        },
         machine=defaultdict(lambda: None, machine),  # an interrupted run knows less of itself
         versions={name: value for name, value in versions.items() if name not in machine},
         first=first,
@@ -106,6 +112,10 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
 
 def _ratio(ratio: Interval | None) -> str:
     return "" if ratio is None else f"{tables.times_text(ratio.value)} \u00d7"
+
+
+def _whole(ratio: Interval | None) -> str:
+    return "" if ratio is None else f"{_ratio(ratio)} ({tables.interval_text(ratio)})"
 
 
 def kind_of(run: Stored) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollbar.data import places
+from tollbar.data import places, statistics
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
-from tollbar.data.statistics import Interval, Ratio
+from tollbar.data.statistics import Interval
 from tollbar.report import curves, tables
 from tollbar.report.figures import COLOURS, Axis, Figure
 
@@ -34,7 +34,7 @@ class OfMpi:
     own: Interval | None
     component: Interval | None
     preload: Interval | None
-    ratio: Ratio | None  #: how many times as long the own one takes as the first door, or as `pick`
+    ratio: Interval | None  #: how many times as long the own one takes as the first door, or as `pick`
     pick: Candidate | None  #: of what is not behind MPI_Barrier, that with the shortest latency
     latency: Interval | None
     skew: Interval | None
@@ -51,16 +51,18 @@ def processes(samples: Samples | None) -> Section | None:
 
 
 def of_mpi(place: Situation, measured: Measurements) -> OfMpi:
-    own, pick = places.own_of(measured), _fastest(measured)
+    plans = [candidate for candidate in measured.candidates if candidate.kind not in ("mpi", "door", "peer")]
+    own, pick = places.own_of(measured), _fastest(measured, plans)
     behind = {door: measured.median(f"MPI_Barrier [{door}]", "period_ns") for door in places.DOORS}
     first = next((f"MPI_Barrier [{door}]" for door, period in behind.items() if period), None)
     ours = first or pick
+    ratio = measured.ratio(own, ours) if own and ours else None
     return OfMpi(
         place,
         own=measured.median(own, "period_ns"),
         component=behind["component"],
         preload=behind["preload"],
-        ratio=measured.ratio(own, ours) if own and ours else None,
+        ratio=ratio and statistics.one_of(ratio, 1 if first else len(plans)),
         pick=pick,
         latency=measured.median(pick, "latency_ns"),
         skew=measured.median(pick, "skew_ns"),
@@ -68,8 +70,7 @@ def of_mpi(place: Situation, measured: Measurements) -> OfMpi:
     )
 
 
-def _fastest(measured: Measurements) -> Candidate | None:
-    plans = [candidate for candidate in measured.candidates if candidate.kind not in ("mpi", "door", "peer")]
+def _fastest(measured: Measurements, plans: Sequence[Candidate]) -> Candidate | None:
     times = {plan: ns for plan in plans if (ns := measured.time_ns(plan)) is not None}
     return min(times, key=times.__getitem__, default=None)
 
@@ -170,9 +171,11 @@ def udp_rows(by_hosts: Mapping[int, Measurements]) -> list[dict[str, Any]]:
         rows = [row for row in tables.rows_of(measured) if row["period"]]
         rows.sort(key=lambda row: row["period"].value)
         default = measured.find("MPI_Barrier")
-        best = next((row["candidate"] for row in rows if row["candidate"].kind == "mpi"), None)
+        of_mpi = [row["candidate"] for row in rows if row["candidate"].kind == "mpi"]
+        best = next(iter(of_mpi), None)
         for row in rows:
             ours = row["candidate"] if row["candidate"].kind != "mpi" else None
             of_default, of_best = (measured.ratio(mpi, ours) if mpi and ours else None for mpi in (default, best))
-            shown.append(row | {"ranks": ranks, "of_default": of_default, "of_best": of_best, "best": best})
+            chosen = of_best and statistics.one_of(of_best, len(of_mpi))
+            shown.append(row | {"ranks": ranks, "of_default": of_default, "of_best": chosen, "best": best})
     return shown

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tollbar.data import places, statistics
+from tollbar.data import choice, places, statistics
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.summary import interval, medians, ratio, summary
@@ -77,10 +77,10 @@ def waits(samples: Samples) -> list[tuple[str, statistics.Interval]]:
     return [(row["name"], interval(row)) for row in table.iter_rows(named=True)]
 
 
-def gains(measured: Measurements, pick: Candidate) -> dict[str, statistics.Ratio | None]:
-    """The loop period of each peer over that of the pick."""
-    ratios = measured.ratios(pick, of=PEERS)
-    return {name: ratios.get(name) for name in PEERS}
+def gains(measured: Measurements, pick: Candidate) -> dict[str, statistics.Interval | None]:
+    """The loop period of each peer over that of the pick, which the data chose of tollbar's own."""
+    ratios, own = measured.ratios(pick, of=PEERS), len(choice.rivals(measured))
+    return {name: statistics.one_of(ratios[name], own) if name in ratios else None for name in PEERS}
 
 
 def rows_of(measured: Measurements) -> list[dict[str, Any]]:

@@ -155,6 +155,7 @@ def test_a_barrier_is_compared_with_the_mpis_default_and_its_best_of_the_same_pa
     assert rows[0]["of_default"].value == pytest.approx(3.0)
     assert rows[0]["of_best"].value == pytest.approx(2.0)
     assert rows[2]["of_default"] is None
+    assert (rows[0]["of_best"].low, rows[0]["of_best"].count) == (None, 2)
 
 
 def test_the_report_says_where_it_was_measured(found):

@@ -177,3 +177,11 @@ def test_a_launch_without_a_difference_counts_against_one():
     logs = [0.0, 0.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]
     assert statistics.ratio_of_logs(logs).p_value == pytest.approx(2 * (1 + 8 + 28) / 256)
     assert statistics.ratio_of_logs([0.0] * 8).p_value == 1.0
+
+
+def test_a_ratio_that_the_data_chose_of_several_has_an_interval_that_shares_the_error():
+    known = statistics.ratio_of_logs([number / 100 for number in range(12)])
+    alone, of_two = (statistics.one_of(known, number) for number in (1, 2))
+    assert (alone.low, alone.high) == (known.low, known.high)
+    assert of_two.low == pytest.approx(np.exp(statistics.median_interval(known.logs, 0.025).low))
+    assert of_two.low < alone.low < known.value < alone.high < of_two.high

@@ -297,6 +297,14 @@ def test_what_to_use_has_a_row_with_verdict_next_best_and_ratio(text):
     assert all(by_place[ranks, "free"][0] == "turnstile" for ranks in ("2", "64"))
 
 
+def test_what_to_use_has_each_ratio_to_todays_with_its_interval(text):
+    table = re.search(r'<section id="use">.*?</table>', text, re.DOTALL)[0]
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in table.split("<tr")[2:]]
+    of_peers = [cell for row in cells for cell in row[9:] if cell]
+    assert len(of_peers) >= 6
+    assert all(re.fullmatch(r"[\d.]+ \u00d7 \([\d.]+ to [\d.]+\)", cell) for cell in of_peers)
+
+
 def test_processes_apart_and_long_waits_have_their_section(page):
     words = " ".join("".join(page.words).split())
     section = words[words.index("Between processes, and long waits") :]
