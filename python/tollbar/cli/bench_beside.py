@@ -45,6 +45,9 @@ class Beside:
     )
     tuned: float | None = column("a group as tuned here, where that is another plan", detail=True)
     tuned_over_group: float | None = column("that over the untuned group", detail=True)
+    intervals: str | None = column(
+        "95 % interval of each ratio, or n = 3, no interval, where its launches are too few", detail=True
+    )
     launches: int = column("processes that measured the best", detail=True)
 
 
@@ -83,14 +86,19 @@ def table(folder: Path, failed: bool) -> Table:
 
 def _row(cell: Situation, measured: Measurements) -> Beside:
     from tollbar.data import beside
+    from tollbar.report import tables
 
     best = beside.best(measured)
-    over = {label: beside.over_best(measured, label) for label in measured.labels(beside.TURN)}
-    ratios = {label: ratio.value for label, ratio in over.items() if ratio}
+    known = {label: beside.over_best(measured, label) for label in measured.labels(beside.TURN)}
+    over = {label: ratio for label, ratio in known.items() if ratio}
+    ratios = {label: ratio.value for label, ratio in over.items()}
     auto, tuned = over.get(beside.AUTO), beside.ratio(measured, beside.TUNED, beside.GROUP)
     others = [
         f"{label} {ratio:.3g}" for label, ratio in ratios.items() if label not in _COLUMNS.values() and label != best
     ]
+    of_columns = {label: name for name, label in _COLUMNS.items()}
+    named = {of_columns.get(label, label): ratio for label, ratio in over.items()}
+    named |= {"tuned_over_group": tuned} if tuned else {}
     median = measured.median(best, beside.TURN)
     assert median, "the best was measured"
     return Beside(
@@ -104,6 +112,7 @@ def _row(cell: Situation, measured: Measurements) -> Beside:
         tuned_over_group=tuned.value if tuned else None,
         auto_low=auto.low if auto else None,
         auto_high=auto.high if auto else None,
+        intervals="; ".join(f"{name} {tables.interval_text(ratio)}" for name, ratio in named.items()) or None,
         launches=median.count,
         **{name: ratios.get(label) for name, label in _COLUMNS.items()},
     )

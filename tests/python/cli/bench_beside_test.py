@@ -29,6 +29,17 @@ def test_a_row_a_cell_says_the_best_and_everybody_s_ratio_to_it(bench):
     assert row["auto"] == pytest.approx(22 / 20, rel=0.1)
     assert row["std"] == pytest.approx(2000 / 20, rel=0.1)
     assert (row["spins"], row["tuned"], row["others"]) == (None, None, None)
+    assert "auto n = 1, no interval; " in row["intervals"]
+
+
+def test_every_ratio_of_six_launches_has_its_interval(bench):
+    words = ("--ranks", 8, "--beside", "neighbour", "--compute", "0", "--effort", "launches=6,seed=1")
+    (row,) = (row for row in bench("threads", *words, "--format", "json").json if row["free"])
+    intervals = dict(re.findall(r"(\S+) (\S+ to \S+)(?:; |$)", row["intervals"]))
+    for name in ("auto", "group", "yields", "parks", "pthread", "std", "gomp", "omp"):
+        low, high = map(float, intervals[name].split(" to "))
+        assert low <= row[name] * 1.01
+        assert row[name] <= high * 1.01
 
 
 def test_the_table_fits_a_hundred_columns(bench, monkeypatch):
