@@ -4,6 +4,7 @@
 #include "parts.hpp"
 
 #include "base/environment.hpp"
+#include "base/launchers.hpp"
 #include "wire/siphash.h"
 
 #include <tollbar/algorithms.hpp>
@@ -78,6 +79,18 @@ std::vector<Variable> variables() {
     return rows;
 }
 
+using LauncherRow = std::tuple<const char*, const char*, const char*, std::vector<const char*>, bool>;
+
+std::vector<LauncherRow> table_of_launchers() {
+    std::vector<LauncherRow> rows;
+    for (const Launcher& one : launchers) {
+        std::vector<const char*> job(one.job.begin(), one.job.end());
+        std::erase_if(job, [](const char* name) { return *name == '\0'; });
+        rows.emplace_back(one.rank, one.size, one.size_here, std::move(job), one.of_mpi);
+    }
+    return rows;
+}
+
 /// Why the kernel, or a sandbox, refuses what a waiting thread needs; "" where it does not.
 std::string futex_problem() {
     std::uint32_t word = 0;
@@ -105,6 +118,12 @@ void bind_environment(nb::module_& m) {
     m.def("settings", &settings,
           "(name, value, complaint) of this process's variables whose names begin with TOLLBAR_, by name; the "
           "complaint\nis the line that refuses the value, empty when it is accepted.");
+    m.def(
+        "launchers", &table_of_launchers,
+        "(rank, size, size here, job, is of an MPI) of each launcher: the variables by which it tells them; the first\n"
+        "row whose rank is a number counts.");
+    m.def("launcher_of", &environment::launcher_of, "rank"_a,
+          "The process of this host that started the ranks of an MPI job: the first ancestor that is none of them.");
     m.def("cache_folder", &environment::cache_folder, "tollbar's folder in the user's cache; '' without a home.");
     m.def("tuning_file", &environment::tuning_file, "The tuning file; '' without a home.");
     m.def("cpu_quota", &finite_quota, "root"_a = "",

@@ -3,7 +3,9 @@
 #include "environment.hpp"
 
 #include "files.hpp"
+#include "launchers.hpp"
 #include "once.hpp"
+#include "process.hpp"
 #include "say.h"
 #include "plan/wording.hpp"
 
@@ -156,8 +158,13 @@ std::string complaint_of(std::string_view name, const std::string& value) {
     return worded({name, " is '", value, "'; accepted: ", known->accepted, "; using the default, ", known->fallback});
 }
 
-/// The rank of a process, as its launcher tells it.
-constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+/// Whether a process was started as a rank of an MPI, or by one.
+bool is_of_a_rank(pid_t process) {
+    const std::string all = '\0' + contents_of(worded({"/proc/", std::to_string(process), "/environ"}));
+    return std::ranges::any_of(launchers, [&](const Launcher& one) {
+        return one.of_mpi && all.find(std::string(1, '\0').append(one.rank) + '=') != std::string::npos;
+    });
+}
 
 /// -1: TOLLBAR_VERBOSE counts.
 std::atomic<int> told_verbosity{-1};
@@ -238,11 +245,10 @@ bool changes_static_loops() noexcept {
     return std::ranges::any_of(names, [](const char* name) { return value_of(name) != nullptr; });
 }
 
-bool is_of_a_rank(pid_t process) {
-    const std::string all = '\0' + contents_of(worded({"/proc/", std::to_string(process), "/environ"}));
-    return std::ranges::any_of(rank_variables, [&](const char* name) {
-        return all.find(std::string(1, '\0').append(name) + '=') != std::string::npos;
-    });
+pid_t launcher_of(pid_t rank) {
+    pid_t process = stat_of(rank).parent;
+    while (process > 1 && is_of_a_rank(process)) process = stat_of(process).parent;
+    return process;
 }
 
 std::vector<Setting> settings() {
@@ -276,8 +282,9 @@ double tollbar_timeout(void) {
 }
 
 int tollbar_first_of_job(void) {
-    for (const char* name : environment::rank_variables)
-        if (const char* rank = environment::value_of(name)) return std::strcmp(rank, "0") == 0 ? 1 : 0;
+    for (const Launcher& one : launchers)
+        if (const char* rank = one.of_mpi ? environment::value_of(one.rank) : nullptr)
+            return std::strcmp(rank, "0") == 0 ? 1 : 0;
     return 1;
 }
 

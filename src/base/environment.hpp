@@ -83,8 +83,9 @@ bool names_openmp_tools() noexcept;
 /// Whether libomp's own variables change how it deals out static loops, or have it check or report each of them.
 bool changes_static_loops() noexcept;
 
-/// Whether a launcher has started that process as a rank, or a rank has; false where its environment may not be read.
-bool is_of_a_rank(pid_t process);
+/// The process of this host that has started the ranks of an MPI job: the first ancestor of a rank that was started
+/// neither as one nor by one, as far as environments may be read; 0 or 1 where there is none.
+pid_t launcher_of(pid_t rank);
 
 /// A variable that is set and not empty; `complaint` is the line that refuses it, "" for accepted ones.
 struct Setting {

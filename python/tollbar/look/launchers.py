@@ -1,45 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables by which launchers tell a process its rank: one table for jobs with an MPI and without."""
+"""Ranks of processes, by the variables in which the library's table has them: for jobs with an MPI and without."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tollbar import _native
 
 
-@dataclass(frozen=True)
-class Launcher:
-    """The names of its variables; empty: it has none for that."""
+class Launcher(NamedTuple):
+    """A row of the library's table (src/base/launchers.hpp)."""
 
     rank: str
     size: str
-    size_here: str = ""
-    job: tuple[str, ...] = ()  #: these together are the same in all ranks of a job, and in those of no other job
-    of_mpi: bool = True  #: it starts ranks of an MPI; some start others as well
+    size_here: str
+    job: Sequence[str]
+    of_mpi: bool
 
 
-#: The first one whose rank is a number counts. Slurm comes last: it numbers whatever it starts, also the one process
-#: that starts all ranks by another launcher.
-TABLE = (
-    Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", ("PMIX_NAMESPACE",)),
-    Launcher("PMIX_RANK", "SLURM_NTASKS", "", ("PMIX_NAMESPACE",)),
-    Launcher("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", ("PMI_PORT",)),
-    Launcher("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"), False),
-    Launcher("SLURM_PROCID", "SLURM_NTASKS", "", ("SLURM_JOB_ID", "SLURM_STEP_ID")),
-)
-RANKS_OF_MPI = tuple(launcher.rank for launcher in TABLE if launcher.of_mpi)
+_TABLE = tuple(Launcher(*row) for row in _native.launchers())
 #: Begins of addresses that only processes of the same host reach.
 _LOCAL = ("127.", "localhost", "::1")
 
 
 def of_process(variables: Mapping[str, str]) -> Launcher | None:
     """The launcher that has numbered a process with these variables."""
-    return next((one for one in TABLE if _number(variables, one.rank) is not None), None)
+    return next((one for one in _TABLE if _number(variables, one.rank) is not None), None)
 
 
 def rank(variables: Mapping[str, str], of_mpi: bool = False) -> tuple[int, int | None] | None:
     """The rank and the number of ranks, where there is one; `of_mpi`: by a launcher of an MPI only."""
-    for launcher in TABLE:
+    for launcher in _TABLE:
         number = _number(variables, launcher.rank)
         if number is not None and (launcher.of_mpi or not of_mpi):
             return number, _number(variables, launcher.size)

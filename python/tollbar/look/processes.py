@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollbar import _native
 from tollbar.look import launchers as variables_of
 
 _SEATS = "/dev/shm/tollbar."
@@ -102,12 +103,9 @@ def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int,
 
 
 def _launcher(number: int, there: dict[int, Process]) -> int:
-    """The nearest process above a rank that is none; any other process itself."""
-    if rank_of(number):
-        names = {*variables_of.RANKS_OF_MPI}
-        above = (ancestor for ancestor in upwards(number, there) if not variables(ancestor).keys() & names)
-        return next(above, number)
-    return number
+    """The process that has started a rank; any other process itself."""
+    above = _native.launcher_of(number) if rank_of(number) else number
+    return above if above in there else number
 
 
 def of_user(there: dict[int, Process]) -> list[int]:

@@ -29,13 +29,6 @@ namespace {
 
 static_assert(sizeof(tollbar_seat) == 64 && sizeof(tollbar_comm) % 64 == 0 && sizeof(tollbar_row) % 64 == 0);
 
-/// The process of this host that started the ranks: the first ancestor that is not started as one of them.
-pid_t launcher() {
-    pid_t process = getppid();
-    while (process > 1 && environment::is_of_a_rank(process)) process = stat_of(process).parent;
-    return process;
-}
-
 constexpr std::string_view folder = "/dev/shm/";
 constexpr std::size_t digits_of_a_job = 16;
 
@@ -45,7 +38,7 @@ std::string begin_of_names() { return std::string("tollbar.").append(std::to_str
 std::string path() {
     std::array<char, 256> job{};
     tollbar_name_of_job(job.data(), job.size());
-    const pid_t process = launcher();
+    const pid_t process = environment::launcher_of(getpid());
     const std::uint64_t of[] = {static_cast<std::uint64_t>(process), start_of(process)};
     std::uint64_t hash = fnv1a(std::as_bytes(std::span(of)), fnv1a(std::as_bytes(std::span(job))));
     // One batch script may start several jobs at once, and what it has in its environment looks like a rank's: then the
