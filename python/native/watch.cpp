@@ -10,6 +10,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -97,6 +98,8 @@ void bind_watch(nb::module_& m) {
           "Who is missing for ranks that have waited between two looks, `apart_s` seconds apart, at the file in which\n"
           "they keep account of their calls: `path` is /proc/PID/fd/N of one of them. Raises RuntimeError where it is\n"
           "no such file of this user's.");
+    m.def("is_seats_file", &is_seats_file, "path"_a,
+          "Whether a file of accounts of calls had that path; its name is taken away when MPI_Init is over.");
     m.def("remove_left_overs", &remove_left_overs,
           "Removes the files of accounts of this user's jobs that were killed in MPI_Init, and of which none is left.");
 }

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "transports/words/segment.hpp"
+#include "transports/words/shared_file.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -44,12 +45,11 @@ Group read_group(const Segment& segment, const std::string& name) {
 }
 
 std::vector<Group> groups() {
-    const std::string prefix = "tollbar." + std::to_string(geteuid()) + ".";
     std::vector<Group> found;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", error)) {
-        const std::string name = entry.path().filename().string();
-        if (!name.starts_with(prefix)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(detail::shared_folder, error)) {
+        const std::string name = detail::name_of_shared_file(entry.path().native());
+        if (name.empty()) continue;
         // Anybody may write to this folder: the opening waits for no other end of a pipe, and follows no link.
         const detail::File file(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
         struct stat status {};
@@ -66,7 +66,7 @@ std::vector<Group> groups() {
         const Segment segment(bytes.data());
         bool alive = false;
         for (Rank rank = 0; rank < segment.ranks() && !alive; ++rank) alive = lives(segment, rank);
-        if (alive) found.push_back(read_group(segment, name.substr(prefix.size())));
+        if (alive) found.push_back(read_group(segment, name));
     }
     std::ranges::sort(found, {}, &Group::name);
     return found;

@@ -4,6 +4,7 @@
 #include "own_barriers.hpp"
 
 #include "transports/words/segment.hpp"
+#include "transports/words/shared_file.hpp"
 #include "waiting/meeting.hpp"
 
 #include <tollbar/detail/leaves.hpp>
@@ -177,14 +178,6 @@ std::optional<Found> segment_around(const Process& process, Address inside) {
     return std::nullopt;
 }
 
-/// The name of a group by that of its file, "/dev/shm/tollbar.UID.NAME".
-std::string name_in(const std::string& file) {
-    constexpr std::string_view before = "/tollbar.";
-    const auto begin = file.find(before);
-    const auto dot = begin == file.npos ? file.npos : file.find('.', begin + before.size());
-    return dot == file.npos ? "" : file.substr(dot + 1, file.find(' ') - dot - 1);
-}
-
 }  // namespace
 
 void add_own(const Process& process, Thread& thread) {
@@ -205,7 +198,7 @@ std::optional<Group> group_of(const Process& process, const Thread& thread, cons
     if (!slept || !thread.barriers.empty()) return std::nullopt;
     auto found = segment_around(process, slept->at);
     if (!found) return std::nullopt;
-    const std::string name = name_in(process.file(found->at)), key = process.key(found->at);
+    const std::string name = detail::name_of_shared_file(process.file(found->at)), key = process.key(found->at);
     const auto same = [&](const Group& group) { return name.empty() ? group.key == key : group.name == name; };
     if (std::ranges::any_of(known, same)) return std::nullopt;
     Group group = read_group(Segment(std::as_writable_bytes(std::span(found->memory)).data()), name);

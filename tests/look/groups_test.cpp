@@ -3,6 +3,8 @@
 #include "look/groups.hpp"
 #include "look/report.hpp"
 
+#include "transports/words/shared_file.hpp"
+
 #include <doctest/doctest.h>
 #include <tollbar/participant.hpp>
 
@@ -54,6 +56,14 @@ TEST_CASE("the rank that has not arrived is missing, the others have arrived") {
         over = one && two && three;
     }
     CHECK(seen(name)->missing.empty());
+}
+
+TEST_CASE("the name of a group is read from the path of its file, and of no other file") {
+    using tollbar::detail::name_of_shared_file;
+    CHECK(name_of_shared_file("/dev/shm/tollbar.1000.a.b") == "a.b");
+    CHECK(name_of_shared_file("/run/shm/tollbar.0.x (deleted)") == "x");
+    for (const char* path : {"", "tollbar.", "/dev/shm/tollbar.1000", "/dev/shm/other.1000.a", "/tollbar.0.a/other"})
+        CHECK(name_of_shared_file(path).empty());
 }
 
 TEST_CASE("before the first episode nobody is missing") {

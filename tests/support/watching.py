@@ -11,6 +11,7 @@ from pathlib import Path
 from code_places import PLACE
 from mpi_jobs import Door
 from needs import left_out
+from tollbar import _native
 from tollbar.machine import doors, paths
 
 RANKS = 4
@@ -56,4 +57,4 @@ def end_well(job) -> None:
 def seats(process: int) -> list[str]:
     """The files of seats that it has, without their folder."""
     files = [os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir() if file.is_symlink()]
-    return [file.rpartition("/")[2] for file in files if ".calls." in file]
+    return [file.rpartition("/")[2] for file in files if _native.is_seats_file(file)]

@@ -15,7 +15,6 @@ from pathlib import Path
 from tollbar import _native
 from tollbar.look import launchers as variables_of
 
-_SEATS = "/dev/shm/tollbar."
 _PYTHON = re.compile(r"(python|pypy)[\d.]*$")
 _TAKES_WORD = ("-W", "-X", "--check-hash-based-pycs")  #: options of Python
 #: They start ranks on other hosts, some of them, as Slurm's, through a daemon that is nobody's child here.
@@ -144,7 +143,7 @@ def seats(ranks: Iterable[int]) -> set[str]:
         with contextlib.suppress(OSError):  # it has ended, or a file has been closed
             if os.path.samefile(f"/proc/{rank}/ns/pid", "/proc/self/ns/pid"):
                 files |= {os.readlink(link): str(link) for link in Path(f"/proc/{rank}/fd").glob("*")}
-    return {link for file, link in files.items() if file.startswith(_SEATS) and ".calls." in file}
+    return {link for file, link in files.items() if _native.is_seats_file(file)}
 
 
 def variables(number: int) -> dict[str, str]:

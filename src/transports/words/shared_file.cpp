@@ -23,7 +23,7 @@ namespace tollbar::detail {
 
 namespace {
 
-constexpr const char* folder = "/dev/shm/";
+constexpr std::string_view before_user = "tollbar.";
 
 std::string path_of(std::string_view name) {
     constexpr std::size_t longest = 200;
@@ -31,7 +31,7 @@ std::string path_of(std::string_view name) {
     if (name.empty() || name.size() > longest || name.find_first_not_of(accepted) != name.npos)
         throw std::invalid_argument(
             worded({"group name '", name, "' is not 1 to 200 letters, digits, '.', '_' or '-'"}));
-    return worded({folder, "tollbar.", geteuid(), ".", name});
+    return worded({shared_folder, before_user, geteuid(), ".", name});
 }
 
 /// The name under which the kernel shows an open file.
@@ -66,6 +66,14 @@ bool lock(int descriptor, int operation) noexcept {
 }
 
 }  // namespace
+
+std::string name_of_shared_file(std::string_view path) {
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    const auto dot = file.starts_with(before_user) ? file.find('.', before_user.size()) : file.npos;
+    if (dot == file.npos) return "";
+    const std::string_view name = file.substr(dot + 1);
+    return std::string(name.substr(0, name.find(' ')));  // the kernel adds " (deleted)"
+}
 
 /// The files that this process holds. Around fork(2) it opens each of them once more, locks that, and leaves it to the
 /// child: so there is no moment at which the parent, letting go, takes itself for the last.
@@ -160,7 +168,7 @@ bool SharedFile::open_used(std::string_view signature) {
 
 bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& fill) {
     // The file has no name until it is complete and locked: a process that dies in between leaves nothing behind.
-    file_ = File(::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    file_ = File(::open(shared_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!file_) throw_errno("cannot make " + path_);
     if (const int error = reserve(file_.number(), 0, bytes); error != 0)
         throw_errno(worded({"cannot get ", bytes, " bytes for ", path_}), error);

@@ -12,6 +12,11 @@
 
 namespace tollbar::detail {
 
+inline constexpr const char* shared_folder = "/dev/shm/";
+
+/// The name with which the file at that path was opened as a SharedFile, by any user; "" where it is no such file.
+std::string name_of_shared_file(std::string_view path);
+
 /// A file in /dev/shm, one per user and name. Each process that uses it holds a shared flock(2) on it; the kernel lets
 /// go of that lock however the process dies, so a file without a lock is a left-over. A child after fork(2) uses the
 /// file too, with a lock of its own, until it ends, lets go or executes another program.

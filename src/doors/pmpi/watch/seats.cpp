@@ -30,10 +30,12 @@ namespace {
 static_assert(sizeof(tollbar_seat) == 64 && sizeof(tollbar_comm) % 64 == 0 && sizeof(tollbar_row) % 64 == 0);
 
 constexpr std::string_view folder = "/dev/shm/";
+constexpr std::string_view before_user = "tollbar.";
+constexpr std::string_view before_job = ".calls.";
 constexpr std::size_t digits_of_a_job = 16;
 
 /// The beginning of the names of this user's files.
-std::string begin_of_names() { return std::string("tollbar.").append(std::to_string(getuid())).append(".calls."); }
+std::string begin_of_names() { return std::string(before_user).append(std::to_string(getuid())).append(before_job); }
 
 std::string path() {
     std::array<char, 256> job{};
@@ -149,6 +151,13 @@ void remove_left_over(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_seats_file(std::string_view path) noexcept {
+    if (!path.starts_with(folder) || !path.substr(folder.size()).starts_with(before_user)) return false;
+    path.remove_prefix(folder.size() + before_user.size());
+    const std::size_t user = path.find_first_not_of("0123456789");
+    return user != 0 && user != path.npos && path.substr(user).starts_with(before_job);
+}
 
 Place take_place() noexcept {
     try {

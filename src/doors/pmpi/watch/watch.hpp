@@ -6,6 +6,7 @@
 #include "missing/seats.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tollbar::detail::watch {
@@ -17,6 +18,9 @@ struct Place {
     tollbar_seats_file* file = nullptr;
     tollbar_row* row = nullptr;  ///< whose rank is not known yet
 };
+
+/// Whether such a file, of any user, had that path; it has it no more once the MPI_Init of its job is over.
+bool is_seats_file(std::string_view path) noexcept;
 
 /// To be called before MPI_Init goes on, for its end takes the file's name away.
 Place take_place() noexcept;
