@@ -3,6 +3,7 @@
 #include "ending.hpp"
 #include "parts.hpp"
 
+#include "missing/calls.h"
 #include "missing/reporting.hpp"
 #include "missing/meeting.hpp"
 #include "missing/rows.hpp"
@@ -44,6 +45,14 @@ std::vector<Sentence> conclude_of(const std::vector<std::tuple<Rows*, double, bo
     std::ranges::stable_sort(all, {}, order);
     all.erase(std::unique(all.begin(), all.end(), are_one), all.end());  // keeps what is known newest
     return conclude_of_hosts(all);
+}
+
+/// The names of calls of those kinds.
+std::vector<std::string> calls_that(int (*are)(tollbar_kind)) {
+    std::vector<std::string> names;
+    for (const tollbar_call& call : tollbar_calls)
+        if (are(call.kind) != 0) names.emplace_back(call.name);
+    return names;
 }
 
 }  // namespace
@@ -98,6 +107,12 @@ void bind_watch(nb::module_& m) {
           "Who is missing for ranks that have waited between two looks, `apart_s` seconds apart, at the file in which\n"
           "they keep account of their calls: `path` is /proc/PID/fd/N of one of them. Raises RuntimeError where it is\n"
           "no such file of this user's.");
+    m.def(
+        "collective_calls", [] { return calls_that(tollbar_is_collective); },
+        "The calls of an MPI to which all ranks of a communicator come that the watch knows in it.");
+    m.def(
+        "calls_made_once", [] { return calls_that(tollbar_is_made_once); },
+        "The calls of an MPI that a program makes once.");
     m.def("is_seats_file", &is_seats_file, "path"_a,
           "Whether a file of accounts of calls had that path; its name is taken away when MPI_Init is over.");
     m.def("remove_left_overs", &remove_left_overs,

@@ -34,6 +34,16 @@ static const struct tollbar_call tollbar_calls[] = {
 
 static inline int tollbar_counts(enum tollbar_kind kind) { return kind <= tollbar_ends; }
 
+/* All ranks of a communicator, which may be that of the whole job, come to it. */
+static inline int tollbar_is_collective(enum tollbar_kind kind) {
+    return tollbar_counts(kind) || kind == tollbar_begins;
+}
+
+/* A program makes it once. */
+static inline int tollbar_is_made_once(enum tollbar_kind kind) {
+    return kind == tollbar_begins || kind == tollbar_ends;
+}
+
 /* Threads are seen in it. */
 static inline int tollbar_is_entered(enum tollbar_kind kind) { return kind <= tollbar_names_comm; }
 

@@ -8,18 +8,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tollbar import _native
 from tollbar.look.sight import Communicator, Moment, Thread, at_of
 
 #: The last two are Open MPI's, which PMPI_Init and PMPI_Finalize end in without a frame of their own.
 _CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$|ompi_mpi_(init|finalize)$|p?shmem_\w+$")
-_COLLECTIVE = re.compile(
-    r"(MPI_(I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce\w*|(ex)?scan)"
-    r"|comm_(split\w*|dup\w*|create\w*)|win_(create|fence|free|allocate\w*)|file_open|init\w*|finalize)"
-    r"|shmem_(init\w*|finalize|(barrier|(team_)?sync|broadcast|f?collect|alltoall|\w+_reduce|\w+_to_all)\w*))$",
-    re.IGNORECASE,
+#: The library's table has those of communicators; to these come the ranks of a window or a group.
+_COLLECTIVE = {
+    *_native.collective_calls(), "MPI_Win_fence", "MPI_Win_free", "MPI_Comm_create_group", "MPI_Comm_create_from_group",
+}  # fmt: skip
+_COLLECTIVE_OF_SHMEM = re.compile(
+    r"shmem_(init\w*|finalize|(barrier|(team_)?sync|broadcast|f?collect|alltoall|\w+_reduce|\w+_to_all)\w*)$"
 )
-#: A program calls these once, so that a rank that pauses in one and one that runs in it are in the same call.
-_ONCE = re.compile(r"(MPI|shmem)_(init|finalize)", re.IGNORECASE)
+#: A program makes these once, so that a rank that pauses in one and one that runs in it are in the same call.
+_ONCE = {*_native.calls_made_once(), "shmem_init", "shmem_init_thread", "shmem_finalize"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Rank:
             thread is not None
             and thread.before is not None
             and _call(thread.before) == self.call
-            and (bool(_ONCE.match(self.call or "")) or thread.stayed_in(_CALL))
+            and (self.call in _ONCE or thread.stayed_in(_CALL))
         )
 
     @property
@@ -93,6 +95,11 @@ def _call(moment: Moment) -> str | None:
     return name if name[0] in "Ms" else f"MPI_{name[4:].capitalize()}"
 
 
+def _is_collective(call: str) -> bool:
+    """Whether all ranks of one group come to it; an `_c` is the same call for large counts."""
+    return call.removesuffix("_c") in _COLLECTIVE or bool(_COLLECTIVE_OF_SHMEM.match(call))
+
+
 def _of(communicator: Communicator) -> str:
     return f" of {communicator.name or 'a communicator without a name'}"
 
@@ -135,7 +142,7 @@ def conclude(ranks: Sequence[Rank], all_here: bool = False) -> Meeting | None:
     """The ranks that are not in the collective call that most ranks are in; None while anybody there moves. Ranks
     that are stopped or gone are then the only ones: the others may be elsewhere because of them. `all_here`: the job
     has no ranks on other hosts."""
-    calls = Counter(rank.call for rank in ranks if rank.call and _COLLECTIVE.match(rank.call))
+    calls = Counter(rank.call for rank in ranks if rank.call and _is_collective(rank.call))
     if not calls or len(ranks) < 2:
         return None
     call = calls.most_common(1)[0][0]

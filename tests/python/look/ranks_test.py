@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import pytest
 from sights import MAIN, sight_of, thread
+from tollbar import _native
 from tollbar.look import ranks
 
 LIBRARY = "libmpi.so.40:"
@@ -33,6 +35,28 @@ def test_a_rank_in_another_call_is_named_with_it():
 def stopped(number: int, call: str | None):
     named = (LIBRARY, f"{LIBRARY}{call}", "step", *MAIN) if call else ("compute", *MAIN)
     return sight_of([thread(number, *named) | {"state": "T"}], process=number).threads[0]
+
+
+@pytest.mark.parametrize("call", _native.collective_calls())
+def test_a_rank_that_is_outside_of_any_collective_call_of_the_library_is_named(call):
+    assert meeting(rank(0, f"P{call}"), rank(1, None), rank(2, f"P{call}")).sentence == (
+        f"rank 1 is in compute(); 2 of 3 are in {call}"
+    )
+
+
+def test_calls_of_one_partner_are_not_collective_and_those_of_windows_are():
+    assert meeting(rank(0, "PMPI_Send"), rank(1, None), rank(2, "PMPI_Send")) is None
+    assert meeting(rank(0, "PMPI_Win_fence"), rank(1, None), rank(2, "PMPI_Win_fence")) is not None
+
+
+@pytest.mark.parametrize("call", _native.calls_made_once())
+def test_a_call_that_is_made_once_lasts_though_its_ranks_run_in_it(call):
+    def has_stayed(call: str) -> bool:
+        before, now = ([thread(0, f"{LIBRARY}P{call}", step, *MAIN, runs=True)] for step in ("!first", "!second"))
+        return ranks.Rank(0, 0, 1, tuple(sight_of(now, before, process=0).threads)).stayed
+
+    assert has_stayed(call)
+    assert not has_stayed("MPI_Barrier")
 
 
 def test_where_a_rank_is_stopped_no_other_is_named():
