@@ -9,9 +9,36 @@ namespace tollbar::detail::nic {
 
 namespace {
 
-constexpr std::array<const char*, toll_statistics> statistics{"altered",  "forged",    "untimely", "stale",
-                                                              "strange",  "truncated", "known",    "frames",
-                                                              "answered", "continued", "noted",    "arrivals"};
+/// The compiler names a counter that is left out.
+constexpr const char* name_of(toll_statistic what) noexcept {
+    switch (what) {
+        case toll_strange: return "strange";
+        case toll_truncated: return "truncated";
+        case toll_repeated: return "known";
+        case toll_frames: return "frames";
+        case toll_answered: return "answered";
+        case toll_continued: return "continued";
+        case toll_noted: return "noted";
+        case toll_arrivals: return "arrivals";
+        case toll_statistics: break;
+    }
+    return "";
+}
+
+/// The counters of dropped frames come first.
+constexpr const char* name_of(toll_verdict why) noexcept {
+    switch (why) {
+        case toll_altered: return "altered";
+        case toll_forged: return "forged";
+        case toll_untimely: return "untimely";
+        case toll_stale: return "stale";
+        default: return "";
+    }
+}
+
+constexpr const char* name_of_count(std::size_t what) noexcept {
+    return what <= toll_stale ? name_of(static_cast<toll_verdict>(what)) : name_of(static_cast<toll_statistic>(what));
+}
 constexpr std::size_t room_at_the_end = 512;  // for one more group and what comes last
 constexpr std::array<const char*, 3> shapes{"plan", "gather", "switch"};
 
@@ -24,7 +51,7 @@ std::string Server::status(uid_t asking) const {
          << R"(,"held":)" << held() << R"(,"departed":)" << past_.size() << R"(,"counts":{)";
     const auto counts = programs_.counts();
     for (std::size_t what = 0; what < counts.size(); ++what)
-        text << (what == 0 ? "" : ",") << '"' << statistics[what] << "\":" << counts[what];
+        text << (what == 0 ? "" : ",") << '"' << name_of_count(what) << "\":" << counts[what];
     text << R"(},"groups":[)";
     const char* comma = "";
     std::size_t unlisted = 0;
