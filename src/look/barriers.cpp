@@ -95,7 +95,7 @@ void add_pthread(const Process& process, Thread& thread) {
     thread.barriers.push_back({"pthread_barrier_t", at, arrived, barrier->count, barrier->current_round});
 }
 
-/// tollbar's own in the place of glibc's (src/doors/pthread/gate.hpp): a waiter sleeps on the count of all arrivals.
+/// tollbar's own in the place of glibc's (src/waiting/gate.hpp): a waiter sleeps on the count of all arrivals.
 void add_gate(const Process& process, Thread& thread) {
     struct Layout {
         std::uint64_t arrivals;

@@ -4,7 +4,7 @@
 // afterwards.
 #pragma once
 
-#include "doors/pthread/gate.hpp"
+#include "waiting/gate.hpp"
 #include "turnstile_scenario.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 // first wait and gives it back when it ends.
 #pragma once
 
-#include "gate.hpp"
+#include "waiting/gate.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // The door under the sanitizers, called by its own names.
 #include "doors/pthread/door.hpp"
 
-#include "doors/pthread/gate.hpp"
+#include "waiting/gate.hpp"
 #include "doors/pthread/questions.hpp"
 #include "doors/pthread/visits.hpp"
 
