@@ -95,22 +95,6 @@ void add_pthread(const Process& process, Thread& thread) {
     thread.barriers.push_back({"pthread_barrier_t", at, arrived, barrier->count, barrier->current_round});
 }
 
-/// tollbar's own in the place of glibc's (src/waiting/gate.hpp): a waiter sleeps on the count of all arrivals.
-void add_gate(const Process& process, Thread& thread) {
-    struct Layout {
-        std::uint64_t arrivals;
-        std::uint32_t expected, kind;
-    };
-    constexpr std::uint32_t kinds = 0x7011'ba40;  // of threads of one process, and plus one of several
-    if (!thread.waits_for_futex() || !begins_in(thread, "libtollbar_pthread", 4)) return;
-    const Address at = thread.arguments[0];
-    const auto gate = process.get<Layout>(at);
-    if (!gate || (gate->kind & ~1U) != kinds || gate->expected == 0 || gate->arrivals % gate->expected == 0) return;
-    thread.barriers.push_back({"pthread_barrier_t (tollbar)", at,
-                               static_cast<std::int64_t>(gate->arrivals % gate->expected), gate->expected,
-                               gate->arrivals / gate->expected});
-}
-
 /// libgomp: a waiter sleeps or spins on `generation`. The end of a region has a count of its own.
 void add_libgomp(const Process& process, Thread& thread) {
     struct Layout {
@@ -266,7 +250,7 @@ void find_barriers(const Process& process, Thread& thread) {
     thread.barriers.clear();
     add_own(process, thread);
     add_pthread(process, thread);
-    add_gate(process, thread);
+    if (begins_in(thread, "libtollbar_pthread", 4)) add_gate(process, thread);
     add_libgomp(process, thread);
     add_boost(process, thread);
     const bool pauses = pauses_as_libcxx(process, thread);

@@ -5,6 +5,7 @@
 
 #include "transports/words/segment.hpp"
 #include "transports/words/shared_file.hpp"
+#include "waiting/gate.hpp"
 #include "waiting/meeting.hpp"
 
 #include <tollbar/detail/leaves.hpp>
@@ -26,6 +27,7 @@ struct Slept {
 
 /// The state of a barrier, for who takes no part in it.
 struct Outside {
+    using Gate = detail::Gate<NativeSync, Scope::process>;  ///< gates of either scope begin alike
     using Turnstile = detail::Turnstile<NativeSync>;
     using Leaves = detail::Leaves<NativeSync>;
 
@@ -33,6 +35,7 @@ struct Outside {
         std::uint64_t arrived, expected, phase;
     };
 
+    static constexpr std::size_t word_of_gate = offsetof(Gate, word_);
     static constexpr std::size_t word_of_turnstile = offsetof(Turnstile, word_);
     static constexpr std::size_t word_of_leaf = offsetof(Leaves::Leaf, over);
     static constexpr std::size_t word_of_meeting = offsetof(Meeting, ended_);
@@ -46,6 +49,13 @@ struct Outside {
         return slept.seen - static_cast<std::uint32_t>(begin) <= so_far &&
                slept.mask == SleeperCounts<NativeSync>::mask_of(episode) &&
                sleepers.look(std::memory_order_relaxed) != 0;
+    }
+
+    static std::optional<State> of(const Gate& one) {
+        if (one.kind() != gate_kind(Scope::process) && one.kind() != gate_kind(Scope::shared)) return std::nullopt;
+        if (one.expected() == 0) return std::nullopt;
+        const std::uint64_t word = one.word_.load(std::memory_order_relaxed);
+        return State{word % one.expected(), one.expected(), word / one.expected()};
     }
 
     static std::optional<State> of(const Turnstile& one, const Slept& slept) {
@@ -191,6 +201,14 @@ void add_own(const Process& process, Thread& thread) {
         add(thread, Outside::shared(*one) ? "tollbar.process_barrier" : "tollbar.Barrier", meeting,
             Outside::of(*one, *slept));
     if (thread.barriers.empty()) add_leaves(process, thread, *slept);
+}
+
+void add_gate(const Process& process, Thread& thread) {
+    const auto slept = slept_on(thread);
+    if (!slept) return;
+    const Address gate = slept->at - Outside::word_of_gate;
+    if (const Copy<Outside::Gate> one(process, gate); one)
+        add(thread, "pthread_barrier_t (tollbar)", gate, Outside::of(*one));
 }
 
 std::optional<Group> group_of(const Process& process, const Thread& thread, const std::vector<Group>& known) {

@@ -13,6 +13,9 @@ namespace tollbar::look {
 /// that is not part of such an object does not pass for one.
 void add_own(const Process& process, Thread& thread);
 
+/// Adds tollbar's barrier in the place of glibc's, for a thread that waits in the preloaded library.
+void add_gate(const Process& process, Thread& thread);
+
 /// The group that the thread waits in, where it is none of `known`: one without a name, or of another user.
 std::optional<Group> group_of(const Process& process, const Thread& thread, const std::vector<Group>& known);
 

@@ -114,6 +114,8 @@ public:
     }
 
 private:
+    friend struct Outside;  // what `tollbar who` reads of it: src/look/own_barriers.cpp
+
     static constexpr Waking waking{.scope = scope};
 
     Word<Sync> word_{0};

@@ -2,6 +2,8 @@
 // Memory that only looks like a barrier is none: each layout's own checks, on memory of this process.
 #include "look/barriers.hpp"
 
+#include "waiting/gate.hpp"
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -116,21 +118,29 @@ TEST_CASE("a lock of libgomp's is no barrier") {
 }
 
 TEST_CASE("tollbar's own barrier in the place of pthread's is known by its number") {
-    struct Gate {
-        std::uint64_t arrivals;
-        std::uint32_t expected, kind;
+    using tollbar::detail::NativeSync;
+    const auto in_gate = [](const auto& gate, const std::string& module = "libtollbar_pthread.so") {
+        return found(waiter(&gate, "", module));
     };
-    const auto in_gate = [](const Gate& gate, const std::string& module = "libtollbar_pthread.so") {
-        return found(waiter(&gate.arrivals, "", module));
+    const auto check = [&](auto& gate) {
+        tollbar::detail::Visit<NativeSync> visit;
+        const auto pass = [&] { gate.pass(visit, [](auto...) {}); };
+        CHECK(in_gate(gate).empty());
+        for (int passed = 0; passed < 11; ++passed) pass();
+        const auto barriers = in_gate(gate);
+        REQUIRE(barriers.size() == 1);
+        CHECK(barriers[0].arrived == 3);
+        CHECK(barriers[0].expected == 4);
+        CHECK(barriers[0].round == 2);
+        CHECK(in_gate(gate, "libc.so.6").empty());
+        pass();
+        CHECK(in_gate(gate).empty());
     };
-    const auto barriers = in_gate({11, 4, 0x7011'ba41});
-    REQUIRE(barriers.size() == 1);
-    CHECK(barriers[0].arrived == 3);
-    CHECK(barriers[0].expected == 4);
-    CHECK(barriers[0].round == 2);
-    CHECK(in_gate({12, 4, 0x7011'ba41}).empty());
-    CHECK(in_gate({11, 4, 0}).empty());
-    CHECK(in_gate({11, 4, 0x7011'ba41}, "libc.so.6").empty());
+    tollbar::detail::Gate<NativeSync, tollbar::Scope::process> of_threads(4);
+    tollbar::detail::Gate<NativeSync, tollbar::Scope::shared> of_processes(4);
+    check(of_threads);
+    check(of_processes);
+    CHECK(in_gate(std::array<std::uint64_t, 4>{11, 4}).empty());
 }
 
 TEST_CASE("Boost's barrier lies around its condition variable, and counts down") {

@@ -76,6 +76,15 @@ def test_the_member_of_pythons_that_does_not_come_is_named(started, look_until, 
         assert names(table, "missing") == ["sleep() under late (own_barrier.py:16)"]
 
 
+def test_the_thread_that_does_not_come_to_pthreads_barrier_is_named_under_the_door(compiled, started, look_until):
+    door = paths.find_library("libtollbar_pthread.so") or left_out("libtollbar_pthread.so is not built")
+    job = started(compiled("pthread_barrier.c", "gcc", "-pthread"), LD_PRELOAD=str(door))
+    table = look_until(lambda table: table.failed and len(names(table, "waits")) == 3, job.pid)
+    assert re.match(r"pthread_barrier_t \(tollbar\) at 0x\w+: 3 of 4 have arrived; not there: ", table.notes[0]), (
+        table.notes
+    )
+
+
 def test_a_stripped_program_is_seen_as_well(own, started, look_until):
     job = started(own("-O2", "-s"), "barrier")
     table = look_until(lambda table: len(names(table, "waits")) == 2, job.pid)
