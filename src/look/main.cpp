@@ -112,7 +112,7 @@ int answer() {
 int run(int words, char** word) {
     unsetenv("DEBUGINFOD_URLS");  // libdw would ask the network for symbols
     if (words == 2 && word[1] == std::string_view("--places")) return answer();
-    setpriority(PRIO_PROCESS, 0, -10);  // where it is allowed, so that a stopped thread does not wait for a CPU
+    setpriority(PRIO_PROCESS, 0, -20);  // where it is allowed, so that a stopped thread does not wait for a CPU
     std::vector<std::unique_ptr<Target>> targets;
     for (int i = 1; i < words; ++i) {
         char* end = nullptr;

@@ -64,11 +64,12 @@ void make_call_again(const Thread& thread, user_regs_struct& values) {
 class Ahead {
 public:
     explicit Ahead(int cpu) : kept_(sched_getaffinity(0, sizeof before_, &before_) == 0) {
+        // The priority first: on a CPU that it comes to without it, this thread would wait for its turn.
+        const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
         cpu_set_t others = before_;
         if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_CLR(cpu, &others);
         alone_ = kept_ && sched_setaffinity(0, sizeof others, &others) == 0;
-        const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_FIFO)};
-        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
     }
     ~Ahead() {
         const sched_param none{};
