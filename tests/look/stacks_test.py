@@ -137,3 +137,33 @@ def test_the_rank_that_others_wait_for_in_a_collective_call_of_torch_is_named(
     place = LATE[how].replace("stacks_job", "train")
     said = rf"ranks 0, 1 and 3 of 4 are in all_reduce \(train\.py:\d+\); rank 2 {place}$"
     look_until(lambda table: table.failed and bool(re.match(said, table.notes[0])), job.pid)
+
+
+#: What unranked_job.py takes for a collective call.
+COLLECTIVE = "import socket\n\ndef sync_global_devices(name):\n    own, _other = socket.socketpair()\n    own.recv(1)\n"
+
+
+def named_in(how: str) -> str:
+    return LATE[how].replace("stacks_job", "unranked_job")
+
+
+@pytest.mark.parametrize("how", ["late", "looping"])
+def test_a_process_whose_main_thread_runs_a_library_alone_is_where_its_own_code_is(started, look_until, how):
+    job = started(sys.executable, SOURCES / "unranked_job.py", "threads", how)
+    said = r"processes \d+ and \d+ are in (sock_)?recv\w*\(\) under meet \(unranked_job\.py:\d+\); process \d+ "
+    wanted = re.compile(rf"{said}{named_in(how)}; a guess")
+    table = look_until(lambda table: table.failed and bool(wanted.match(table.notes[0])), job.pid)
+    assert all(row.process != row.thread for row in table.rows if row.part)
+
+
+@pytest.mark.parametrize("how", ["late", "stopped", "looping"])
+def test_ranks_by_arguments_are_those_that_run_the_program_of_a_collective_call(started, look_until, tmp_path, how):
+    package = tmp_path / "lib" / "python3" / "jax" / "experimental"
+    package.mkdir(parents=True)
+    (package / "multihost_utils.py").write_text(COLLECTIVE)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    job = started(sys.executable, SOURCES / "unranked_job.py", "arguments", how, PYTHONPATH=str(package.parent.parent))
+    said = r"processes \d+ and \d+ are in sync_global_devices \(unranked_job\.py:\d+\); process \d+ "
+    wanted = re.compile(rf"{said}{named_in(how)}{'' if how == 'stopped' else '; a guess'}")
+    look_until(lambda table: table.failed and bool(wanted.match(table.notes[0])), job.pid)

@@ -19,8 +19,8 @@ from tollbar.look import answers, conclusions, hangs, helper, jobs, members, pro
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
 thread that runs is stopped for some microseconds; ranks under `tollbar run --timeout` tell their calls besides.
-A job without an MPI, by RANK and WORLD_SIZE, Slurm's variables or multiprocessing, is compared by its stacks, those of
-Python where py-spy is installed.
+A job without an MPI, by RANK and WORLD_SIZE, Slurm's variables, multiprocessing or a collective call of one program, is
+compared by its stacks, those of Python where py-spy is installed.
 Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: nobody is missing, as far as all that
 waits is understood; 1: somebody is missing; 2: there is no such process; 3: it cannot be looked at, or cannot be told:
 the last line says why. Of more than eight threads, those that do the same are one line, with the least time that one
@@ -274,10 +274,10 @@ def _by_stacks(of_stacks: jobs.Job, job: Sequence[ranks.Rank]) -> jobs.Finding |
 
 
 def _parts_of(finding: jobs.Finding) -> dict[int, _Part]:
-    """The parts that the main threads of a job's members play."""
+    """The parts that the threads of a job's members play."""
     missing = _Part("guess" if finding.is_guess else "missing", "", finding.sentence)
     waits = _Part("waits", "", finding.sentence)
-    return {one.process: waits for one in finding.waiting} | {one.process: missing for one in finding.odd}
+    return {one.thread: waits for one in finding.waiting} | {one.thread: missing for one in finding.odd}
 
 
 def _is_of(thread: sight.Thread, of_stacks: jobs.Job) -> bool:

@@ -52,6 +52,7 @@ class Member:
     called: str = ""  #: the function of a library that the innermost of them has called
     is_together: bool = False  #: in a call that returns when all ranks have made it
     looks_after_children: bool = False
+    thread: int = 0  #: that is looked at
 
     def is_with(self, other: Member) -> bool:
         """Whether both are in one function that the same places have called. A function that nothing has called proves
@@ -71,6 +72,7 @@ class Job:
     size: int = 0
     is_all_here: bool = False  #: the job has no members on other hosts
     ended: tuple[int, ...] = ()  #: members without ranks that are known to have ended
+    is_guessed: bool = False  #: its members are only known to run the same program
 
     @property
     def absent(self) -> tuple[int, ...]:
@@ -102,10 +104,14 @@ class Finding:
 
 
 def member(number: int, process: int, threads: Sequence[Thread]) -> Member:
-    """The member that a process is, by all threads that were seen of it."""
+    """The member that a process is, by all threads that were seen of it: by its main thread, as a rule."""
     first = next((thread for thread in threads if thread.thread == process), None)
     if first is None:
         return Member(number, process, UNKNOWN, "an unknown place")
+    # A process whose main thread runs a library alone, such as Dask's, has its work in another one.
+    working = [thread for thread in threads if any(map(_is_work, thread.frames))]
+    if first not in working and len(working) == 1 and _state(first, len(first.frames)) != IDLE:
+        [first] = working
     at = next((at for at, frame in enumerate(first.frames) if frame.ours), len(first.frames))
     own = [frame for frame in reversed(first.frames[at:]) if frame.ours]
     called = first.frames[at - 1] if own and at else None
@@ -116,7 +122,13 @@ def member(number: int, process: int, threads: Sequence[Thread]) -> Member:
     state = STOPPED if all(thread.stayed_stopped for thread in threads) else _state(first, at)
     path = tuple((frame.symbol, frame.source) for frame in own)
     looks_after = first.joins or first.waits_for_child
-    return Member(number, process, state, place, path, str(called) if called else "", together is not None, looks_after)
+    of_library = str(called) if called else ""
+    return Member(number, process, state, place, path, of_library, together is not None, looks_after, first.thread)
+
+
+def _is_work(frame: Frame) -> bool:
+    """Whether it is the program's, and not the line with which multiprocessing starts an interpreter."""
+    return frame.ours and bool(frame.symbol) and frame.module != "<string>"
 
 
 def _is_collective(frame: Frame) -> bool:
@@ -162,7 +174,7 @@ def conclude(job: Job) -> Finding | None:
     elif not odd and is_meeting:
         odd = tuple(one for one in waiting if one not in together)
     waiting = tuple(one for one in waiting if one not in odd)
-    is_guess = not stopped and (not is_meeting or len(together) < len(waiting))
+    is_guess = not stopped and (job.is_guessed or not is_meeting or len(together) < len(waiting))
     sentence = _places(job, waiting, odd, gone)
     if (odd or gone) and is_guess:
         sentence += "; a guess: stacks tell where they wait, and not for whom"

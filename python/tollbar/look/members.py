@@ -49,7 +49,8 @@ def _is_top(number: int, rank_of: Mapping[int, tuple[int, int | None]], there: M
 def of_job(
     rank_of: Mapping[int, tuple[int, int | None]], threads: Sequence[Thread], there: Mapping[int, processes.Process]
 ) -> jobs.Job:
-    """The members of a job: its ranks, or else the processes of multiprocessing that one process has started."""
+    """The members of a job: its ranks, or else the processes of multiprocessing that one process has started, or those
+    of one program."""
     by_process: dict[int, list[Thread]] = defaultdict(list)
     for thread in threads:
         by_process[thread.process].append(thread)
@@ -59,6 +60,8 @@ def of_job(
         is_here = any(launchers.is_all_here(processes.variables(process)) for process in rank_of)
         return jobs.Job(tuple(made), True, max([len(made), *sizes]), is_here)
     started = [process for process, own in by_process.items() if _is_started(process, own, there)]
+    if not started:
+        return _of_one_program(by_process, there)
     parents = {there[process].parent for process in started}
     if len(parents) != 1:
         return jobs.Job((), False)
@@ -68,6 +71,18 @@ def of_job(
     members = [*made, *([first] if first.state in (*jobs.BUSY, jobs.WAITS) and not first.looks_after_children else [])]
     ended = _ended(parent)
     return jobs.Job(tuple(members), False, len(members) + len(ended), True, tuple(ended))
+
+
+def _of_one_program(threads: Mapping[int, Sequence[Thread]], there: Mapping[int, processes.Process]) -> jobs.Job:
+    """The processes that run the same program as one that is in a call which returns when all ranks have made it: ranks
+    that learn their numbers from arguments, or elsewhere."""
+    made = [jobs.member(process, process, own) for process, own in threads.items() if process in there]
+    programs = {there[one.process].program for one in made if one.is_together}
+    if len(programs) != 1:
+        return jobs.Job((), False)
+    ranks = (one for one in made if not one.looks_after_children)  # the program may have started itself
+    same = tuple(one for one in ranks if there[one.process].program in programs)
+    return jobs.Job(same, False, len(same), is_guessed=True)
 
 
 def _is_started(process: int, own: Sequence[Thread], there: Mapping[int, processes.Process]) -> bool:

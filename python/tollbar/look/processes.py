@@ -36,15 +36,24 @@ class Process:
         module is given first: `python -m pytest test_a.py` is called pytest and test_a.py as well."""
         return name == self.name or name in (os.path.basename(word) for word in (*self.words[:1], *self._scripts()))
 
+    @property
+    def program(self) -> tuple[str, ...]:
+        """The file that it runs, and the script or module where that is an interpreter."""
+        return (*self.words[:1], *self._scripts()[:1]) if self.words and _is_python(self.words[0]) else self.words[:1]
+
     def _scripts(self) -> list[str]:
         words = list(self.words[1:])
-        if not self.words or not _PYTHON.match(os.path.basename(self.words[0])):
+        if not self.words or not _is_python(self.words[0]):
             return words[:1]
         while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
             words = words[2 if words[0] in _TAKES_WORD else 1 :]
         if words[:1] == ["-m"]:
             return [*words[1:2], *[word for word in words[2:] if not word.startswith("-")][:1]]
         return words[:1] if words[:1] != ["-c"] else []
+
+
+def _is_python(word: str) -> bool:
+    return bool(_PYTHON.match(os.path.basename(word)))
 
 
 def everything() -> dict[int, Process]:
@@ -123,6 +132,8 @@ def _owner(number: int) -> int | None:
 def rank_of(number: int) -> tuple[int, int | None] | None:
     """Rank and number of ranks, where the process has such variables and an MPI in its memory."""
     own = variables(number)
+    if variables_of.rank(own, of_mpi=True) is None:
+        return None
     try:
         maps = Path(f"/proc/{number}/maps").read_text(errors="replace")
     except OSError:
