@@ -104,3 +104,45 @@ def test_a_wait_that_began_later_is_of_the_same_hang():
     assert code == on_hang.HUNG, ours
     assert "w (4 ranks), MPI_Allreduce 7" in hangs
     assert "v (2 ranks), MPI_Bcast 3" in hangs
+
+
+REPORTS = r"""
+import os, sys, time
+sys.path.insert(0, sys.argv[2])
+from rows import sealed
+from tollbar.look import gathered
+value = os.environ["_TOLLBAR_RUN"]
+key = int(value[:16], 16), int(value[16:32], 16)
+for turn in range(1, 6 if sys.argv[1] != "sealed" else 1000):
+    text = f"a barrier: thread 7 has waited {0.4 * turn:.1f} s: 1 of 2 threads have not arrived, thread 7 has"
+    version = 99 if sys.argv[1] == "other" else 1
+    line = sealed(key, gathered.Line(text, f"missing {version} {0.4 * turn:.1f} 1 - 7 by 1 thread 7\ta barrier"))
+    os.write(2, f"tollbar: {text}\n".encode() if sys.argv[1] == "plain" else line)
+    time.sleep(0.4)
+"""
+
+
+def reports(how: str) -> tuple[int, list[str]]:
+    words = [sys.executable, "-c", SUPERVISE, REPORTS, how, SUPPORT]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    return done.returncode, done.stderr.splitlines()
+
+
+def test_a_barrier_inside_a_watched_rank_ends_the_job_too_when_its_report_bears_the_seal():
+    code, said = reports("sealed")
+    sentence = r"a barrier: thread 7 has waited [\d.]+ s: 1 of 2 threads have not arrived, thread 7 has"
+    assert code == on_hang.HUNG, said
+    assert re.fullmatch(f"tollbar: {sentence}", said[0])  # without its facts
+    assert any(re.fullmatch(f"tollbar run: hangs: {sentence}", line) for line in said), said
+
+
+def test_a_report_without_the_seal_is_shown_and_not_believed():
+    code, said = reports("plain")
+    assert (code, len(said)) == (0, 5), said
+
+
+def test_a_report_of_another_version_is_shown_and_refused_with_one_line():
+    code, said = reports("other")
+    refused = [line for line in said if line.startswith("tollbar run: ")]
+    assert (code, len(said)) == (0, 6), said
+    assert refused == ["tollbar run: ranks tell what another version of tollbar has to read"]
