@@ -123,6 +123,12 @@ void tollbar_say_once(const char* key, const char* format, ...) {
     va_end(arguments);
 }
 
+int tollbar_stderr_travels(void) {
+    struct stat file {};
+    if (!is_for_lines(STDERR_FILENO) || fstat(STDERR_FILENO, &file) != 0 || S_ISREG(file.st_mode)) return 0;
+    return !S_ISCHR(file.st_mode) || isatty(STDERR_FILENO) != 0 ? 1 : 0;
+}
+
 void tollbar_report(const char* line, const char* for_run) {
     const KeptErrno kept;
     const tollbar::detail::NotCancelled not_cancelled;
@@ -135,13 +141,15 @@ void tollbar_report(const char* line, const char* for_run) {
         const std::string path = tollbar::detail::environment::report_file();
         const std::optional<int> of_run = descriptor_of_run(path);
         if (of_run && write(*of_run, sealed.data(), sealed.size()) == static_cast<ssize_t>(sealed.size())) return;
+        if (!of_run && *for_run != '\0' && tollbar_stderr_travels() != 0) {
+            write_to_stderr(sealed);
+            return;
+        }
         if (!path.empty() && !of_run) {
             if (append_to(path, text)) return;
             tollbar::detail::environment::refuse_report_file(std::strerror(errno));
         }
-        struct stat file {};
-        const bool is_kept = fstat(STDERR_FILENO, &file) == 0 && S_ISREG(file.st_mode);
-        write_to_stderr(path.empty() && !is_kept ? sealed : text);
+        write_to_stderr(text);
     } catch (const std::exception&) {  // no memory for the line: going on matters more
     }
 }

@@ -15,9 +15,12 @@ void tollbar_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* As tollbar_say, the first time that this process comes with that key. */
 void tollbar_say_once(const char* key, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether stderr may come to the program that has started this one; it does not from a file or /dev/null. */
+int tollbar_stderr_travels(void);
+
 /* Says a report of who is missing: appends "tollbar: ", the line and a newline to the file that TOLLBAR_REPORT names,
- * else writes it on stderr, as tollbar_say. A `tollbar run` that reads that gets `for_run` instead; it is "" in a
- * process that no `tollbar run` has started. */
+ * else writes it on stderr, as tollbar_say. `for_run` is "" in a process that no `tollbar run` has started; else that
+ * run gets it instead, on stderr where that travels, or in its own file. */
 void tollbar_report(const char* line, const char* for_run);
 
 /* Says that the value of a setting is not accepted and that the default is used instead: once for each name, by the

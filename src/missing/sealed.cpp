@@ -12,8 +12,6 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tollbar::detail::missing {
 
@@ -42,10 +40,7 @@ const Secret& secret() noexcept {
 
 }  // namespace
 
-bool are_gathered() noexcept {
-    struct stat file {};
-    return secret().there && !(fstat(STDERR_FILENO, &file) == 0 && S_ISREG(file.st_mode));
-}
+bool are_gathered() noexcept { return secret().there && tollbar_stderr_travels() != 0; }
 
 bool is_accounted() noexcept { return secret().accounts; }
 

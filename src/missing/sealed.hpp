@@ -8,7 +8,7 @@
 namespace tollbar::detail::missing {
 
 /// `tollbar run` gathers what ranks wait for, and says it: its secret is in the environment. False also where this
-/// process's stderr is a file, which `tollbar run` does not read.
+/// process's stderr is a file or nowhere, which `tollbar run` does not read.
 bool are_gathered() noexcept;
 
 /// It gathers how long each rank has waited for whom.

@@ -10,9 +10,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 
 using namespace tollbar;
@@ -155,6 +158,37 @@ TEST_CASE("a report goes to the end of the named file, else to stderr") {
     CHECK(folder.read("reports") == "before\ntollbar: rank 3 is missing\n");
     CHECK(said_with({{"TOLLBAR_REPORT", "-"}}, report) == "tollbar: rank 3 is missing\n");
     CHECK(said_with({}, report) == "tollbar: rank 3 is missing\n");
+}
+
+namespace {
+
+/// The line of a report with facts for a run that a pipe gets as this process's stderr, or a file of that name.
+std::string sent_to(const char* file) {
+    const testing::TemporaryFolder folder;
+    const std::string path = *file == '\0' ? folder.write("stderr", "") : file;
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const bool into_pipe = path == "pipe";
+    CHECK(testing::in_child([&] {
+              const int to = into_pipe ? ends[1] : open(path.c_str(), O_WRONLY | O_APPEND);
+              if (to < 0 || dup2(to, STDERR_FILENO) != STDERR_FILENO) _exit(1);
+              if (into_pipe) fcntl(STDERR_FILENO, F_SETFL, O_APPEND);
+              setenv("TOLLBAR_REPORT", folder.path("reports").c_str(), 1);
+              tollbar_report("a line", "a line [~facts]");
+          }).succeeded());
+    close(ends[1]);
+    char line[100] = "";
+    const ssize_t got = read(ends[0], line, sizeof line - 1);
+    close(ends[0]);
+    return got > 0 ? std::string(line) : "report: " + folder.read("reports");
+}
+
+}  // namespace
+
+TEST_CASE("facts of a report go where the run that has started this program reads them, and nowhere else") {
+    CHECK(sent_to("pipe") == "tollbar: a line [~facts]\n");
+    CHECK(sent_to("") == "report: tollbar: a line\n");
+    CHECK(sent_to("/dev/null") == "report: tollbar: a line\n");
 }
 
 TEST_CASE("a file that cannot be written is named once, and reports go to stderr") {

@@ -76,7 +76,7 @@ class _Job:
         shown = reported.Shown(None if file == "-" else Path(file))
         if kind.of_ranks or kind.by_launcher:
             ours, theirs = os.pipe()
-            self._child = _child(command, given | {"TOLLBAR_REPORT": "-"}, stderr=theirs)
+            self._child = _child(command, given, stderr=theirs)
             os.close(theirs)
             self.lines: reported.CopiedLines | reported.AppendedLines = reported.CopiedLines(ours, secret, shown)
         else:
