@@ -49,7 +49,8 @@ std::string listed(const Ranks& ranks) {
     };
     constexpr std::size_t most_apart = 8, fewest = 3;
     std::vector<Range> ranges;
-    for (const std::uint64_t rank : ranks) {
+    for (const auto number : ranks) {
+        const auto rank = static_cast<std::uint64_t>(number);
         const std::size_t before = ranges.size();
         const auto follows = [&](std::size_t back) {
             return before >= back && ranges[before - back].last + back == rank;
