@@ -97,8 +97,8 @@ def test_512_ranks_take_the_time_of_their_price(folder):
 
 
 def named(text: str) -> set[int]:
-    """The ranks in "nothing heard from rank 3 (host ...); nothing heard from rank 5 (...)"."""
-    listed = re.findall(r"nothing heard from rank ([\d, and-]+)", text)
+    """The ranks in "nothing heard from rank 3 (host ...); nothing heard from ranks 5 and 6 (...)"."""
+    listed = re.findall(r"nothing heard from ranks? ([\d, and-]+)", text)
     return {rank for ranks in listed for rank in numbers(ranks)}
 
 
