@@ -28,7 +28,9 @@ class _Wait:
 
     @property
     def barrier(self) -> str:
-        return self.report.wait if self.is_known else self.report.about
+        """The same in all waits at one barrier. One that only counts threads has no name: others may be called from the
+        same place."""
+        return self.report.wait if self.is_known or self.report.arrived else self.report.about
 
     @property
     def call(self) -> tuple[str, int] | None:

@@ -92,6 +92,16 @@ def test_a_wait_in_which_other_threads_have_arrived_meanwhile_is_believed():
     assert believed((10, at_barrier_of_threads(10.0)), (20, later))
 
 
+def test_a_barrier_of_threads_hangs_beside_a_slow_one_that_is_called_from_the_same_place():
+    def other(thread: int) -> Missing:
+        return Missing(f"by 1 thread {thread}", 10.0, [], "pthread_barrier_wait at ./late+0x1", [thread], 1)
+
+    slow = [(clock, other(thread)) for clock, thread in ((11, 8), (16, 9), (19, 8))]
+    hung = [(10, at_barrier_of_threads(10.0)), *slow, (20, at_barrier_of_threads(20.0))]
+    assert not believed(*hung)
+    assert believed(*hung[:-1])
+
+
 def test_a_report_that_comes_again_at_once_is_believed_until_the_next():
     """After the whole job was stopped: its clocks went on, and nobody had the time to arrive."""
     reported = [(10.0, at_barrier_of_threads(10.0)), (10.1, at_barrier_of_threads(20.0))]
