@@ -137,9 +137,10 @@ Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p
     const std::string door = mpi_door();
     roster.add<Called<Blocking>>({"MPI_Barrier", door == "none" ? "mpi" : "door"});
     roster.add<Called<Split>>({"MPI_Ibarrier", door == "component" ? "door" : "mpi"});
-    const bool watched = mpi_is_watched();
-    if (door == "preload" || watched) roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
-    if (watched) add_watched(roster);
+    if (door == "preload") {
+        roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
+        add_watched(roster);
+    }
 
     const bool share = hosts < ranks;
     if (hosts == 1) add_plan_by(roster, p2p, "turnstile", "turnstile", "auto");

@@ -3,7 +3,6 @@
 #include "job.hpp"
 
 #include <array>
-#include <dlfcn.h>
 #include <fstream>
 #include <stdexcept>
 #include <string_view>
@@ -87,14 +86,11 @@ std::string mpi_version() {
 std::string mpi_door() {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
-        if (line.find("/libtollbar_mpi_watch_") != std::string::npos) continue;
         if (line.find("/libtollbar_mpi_") != std::string::npos) return "preload";
         if (line.find("/mca_coll_tollbar") != std::string::npos) return "component";
     }
     return "none";
 }
-
-bool mpi_is_watched() { return dlsym(RTLD_DEFAULT, "tollbar_mpi_is_watched") != nullptr; }
 
 Versions mpi_versions(const std::string& setting, const std::string& apart) {
     return {{"mpi", mpi_version()},

@@ -37,9 +37,6 @@ std::string mpi_version();
 /// The door of tollbar's that is loaded in this process: "component", "preload" or "none".
 std::string mpi_door();
 
-/// Whether a library counts the calls of this MPI on the way.
-bool mpi_is_watched();
-
 /// How many hosts the MPI tells apart. Collective.
 Rank mpi_hosts();
 

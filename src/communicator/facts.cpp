@@ -10,8 +10,6 @@
 #include "membership/local_nic.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,7 +57,7 @@ tollbar_mpi_options completed(const tollbar_mpi_options& options) {
     if (all.host == nullptr) all.host = host_name().c_str();
     if (all.network == TOLLBAR_NETWORK_UNSAID) all.network = environment::network();
     if (all.budget_ms < 0) all.budget_ms = 20;
-    if (all.timeout_s < 0) all.timeout_s = tollbar_mpi_timeout();
+    if (all.timeout_s < 0) all.timeout_s = tollbar_timeout();
     return all;
 }
 
@@ -81,10 +79,3 @@ const std::string& kernel_boot() {
 }
 
 }  // namespace tollbar::detail::mpi
-
-double tollbar_mpi_timeout(void) {
-    int (*is_watched)() = nullptr;
-    void* const found = dlsym(RTLD_DEFAULT, "tollbar_mpi_is_watched");
-    std::memcpy(&is_watched, &found, sizeof is_watched);
-    return is_watched != nullptr && is_watched() != 0 ? 0 : tollbar_timeout();
-}

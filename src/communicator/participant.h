@@ -99,10 +99,6 @@ int tollbar_mpi_wait_for(tollbar_mpi_participant* participant, uint64_t episode,
 /* arrive, then wait. */
 int tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site);
 
-/* TOLLBAR_TIMEOUT in seconds; 0 where there is none, or where libtollbar_mpi_watch_*.so reports for this process. */
-/* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
-double tollbar_mpi_timeout(void);
-
 /* Passes the time between two looks of a wait that looks again and again, as a wait for a message does. `since_ns`
  * begins as 0. */
 void tollbar_mpi_pass_time(int64_t* since_ns);

@@ -18,14 +18,15 @@ enum tollbar_kind {
     tollbar_gives,
     tollbar_starts,
     tollbar_drops,
-    tollbar_begins
+    tollbar_begins,
+    tollbar_unwatched
 };
 
 /* The places of its arguments, as calls.txt has them. */
 struct tollbar_call {
     const char* name;
     enum tollbar_kind kind;
-    unsigned char comm, peer, tag, count, type, op, out, gets, of, own, request;
+    unsigned char comm, peer, tag, count, type, op, out, gets, of, own, request, served;
 };
 
 static const struct tollbar_call tollbar_calls[] = {

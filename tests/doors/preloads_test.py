@@ -14,7 +14,7 @@ pytestmark = pytest.mark.needs(shutil.which("readelf"), "no readelf")
 OF_AN_MPI = re.compile(r"\s(P?MPI_\w+|ompi_\w+|p?mpi_\w+)(@\S+)?( \+ \w+)?$")
 
 
-@pytest.mark.parametrize("name", [*doors.PRELOADS.values(), *doors.WATCHES.values()])
+@pytest.mark.parametrize("name", doors.PRELOADS.values())
 def test_a_preload_binds_no_name_of_an_mpi_when_it_is_loaded(name):
     path = paths.find_library(name) or pytest.skip(f"{name} is not built")
     words = ["readelf", "-rW", path]

@@ -288,9 +288,9 @@ def test_there_is_a_file_and_a_thread_only_with_a_time_out(watch, door, timeout,
 
 
 @pytest.mark.parametrize("now", ["", "1"])
-@pytest.mark.parametrize("interface", doors.WATCHES)
+@pytest.mark.parametrize("interface", doors.PRELOADS)
 def test_a_program_without_mpi_runs_as_ever(interface, now):
-    path = paths.find_library(doors.WATCHES[interface]) or left_out(f"no watch for {interface} is built")
+    path = paths.find_library(doors.PRELOADS[interface]) or left_out(f"no preload for {interface} is built")
     environment = {"LD_PRELOAD": str(path), "LD_BIND_NOW": now, "TOLLBAR_TIMEOUT": "1"}
     done = subprocess.run(["/bin/echo", "fine"], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
@@ -302,8 +302,8 @@ def test_in_the_wrong_mpi_the_library_names_the_right_one_and_watches_nothing(st
     outcome = start(door, RANKS, "watched", "slow", opened=load, TOLLBAR_TIMEOUT="1").finish()
     assert outcome.code == 0, outcome.said
     (line,) = outcome.lines_of_tollbar()
-    assert "libtollbar_mpi_watch_openmpi.so does not serve MPICH" in line
-    assert line.endswith("preload libtollbar_mpi_watch_mpich.so; its calls are not watched")
+    assert "libtollbar_mpi_openmpi.so does not serve MPICH" in line
+    assert line.endswith("preload libtollbar_mpi_mpich.so; MPI_Barrier is left unchanged")
 
 
 def test_a_call_that_the_mpi_has_not_is_refused_and_no_crash(start):
@@ -313,11 +313,12 @@ def test_a_call_that_the_mpi_has_not_is_refused_and_no_crash(start):
     assert "tollbar: MPI_Comm_create_from_group is not in this MPI, and the program took a hook for it" in outcome.said
 
 
+@pytest.mark.parametrize("timeout_s", ["3", "0"])
 @pytest.mark.parametrize("ahead", [True, False])
-def test_a_tool_sees_its_calls_ahead_and_behind(watch, door, programs, ahead):
+def test_a_tool_sees_its_calls_ahead_and_behind(watch, door, programs, ahead, timeout_s):
     tool = programs.get("plugin_tool", door.compiler)
     load = opened(door, before=(tool,)) if ahead else opened(door, tool)
-    outcome = watch(door, "slow", TOLLBAR_TIMEOUT="3", opened=load).finish()
+    outcome = watch(door, "slow", TOLLBAR_TIMEOUT=timeout_s, opened=load).finish()
     assert outcome.said.count(" saw 40 calls") == RANKS, outcome.said
 
 

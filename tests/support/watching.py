@@ -26,14 +26,14 @@ MISSING = rf"rank {ODD} \(host {HOST}, process (\d+)\) has not come: it is "
 
 
 def library(door: Door) -> Path:
-    interface_of = {preload: interface for interface, preload in doors.PRELOADS.items()}
-    name = doors.WATCHES[interface_of.get(door.library.name, door.mpi.interface)]
+    if door.name != "component":
+        return door.library
+    name = doors.PRELOADS[door.mpi.interface]
     return paths.find_library(name) or left_out(f"{name} is not built")
 
 
 def opened(door: Door, *others: Path, before: tuple[Path, ...] = ()) -> list[str]:
-    own = [] if door.name == "component" else [door.library]
-    return ["env", "LD_PRELOAD=" + ":".join(map(str, [*before, library(door), *own, *others]))]
+    return ["env", "LD_PRELOAD=" + ":".join(map(str, [*before, library(door), *others]))]
 
 
 def reports(job) -> list[dict[str, str]]:

@@ -19,8 +19,6 @@ from tollbar.machine.session import Session
 #: Without --effort full: the settings and plans that the targets are about, and what is closest to them.
 FEW_SETTINGS = (STOCK, "linear", BASIC, *DOORS, *ON_CARDS)
 CALLS = ("MPI_Barrier", "MPI_Ibarrier")
-_COLLECTIVE = ("MPI_Barrier", "MPI_Allreduce", "MPI_Bcast")
-WATCHED_CALLS = (*_COLLECTIVE, *(f"{call} x1000 of MPI_COMM_SELF" for call in _COLLECTIVE))
 FEW_PLANS = ("dissemination", "mcs", "central+messages", "dissemination+messages")
 #: Other MPIs than Open MPI are measured with these, unless they were asked for.
 OTHERS_RANKS = (4, 8, 16)
@@ -230,7 +228,7 @@ class Mpis(Campaign):
         if setting.name == PRELOAD:  # its MPI_Ibarrier is the MPI's
             return ["MPI_Barrier", "PMPI_Barrier"]
         if setting.name in WATCHED:
-            return [f"{before}{call}" for call in WATCHED_CALLS for before in ("", "P")]
+            return [f"{before}{call}" for call in mpi_settings.WATCHED_CALLS for before in ("", "P")]
         if setting.name != STOCK or where.apart == "cgroups":
             return names
         if self.request.only:

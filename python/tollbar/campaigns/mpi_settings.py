@@ -16,6 +16,14 @@ COMPONENT = "component"
 PRELOAD = "preload"
 DOORS = (COMPONENT, PRELOAD)
 WATCHED = ("watched", "unwatched")
+#: Calls that are measured with those, as no door answers them: a barrier of one rank is the MPI's own.
+WATCHED_CALLS = (
+    "MPI_Allreduce",
+    "MPI_Bcast",
+    "MPI_Barrier x1000 of MPI_COMM_SELF",
+    "MPI_Allreduce x1000 of MPI_COMM_SELF",
+    "MPI_Bcast x1000 of MPI_COMM_SELF",
+)
 BASIC = "coll/basic"
 _BY_MESSAGES, _ON_CARDS, _BY_CHOICE = " by messages", " on cards", " by choice"
 ON_CARDS = tuple(door + _ON_CARDS + how for door in DOORS for how in ("", _BY_CHOICE))
@@ -85,9 +93,8 @@ def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
 
 
 def watched(mpi: Mpi) -> list[Setting]:
-    """The MPI as it comes, whose calls are counted for TOLLBAR_TIMEOUT, or would be; nothing where that is not
-    built."""
-    path = doors.watch(mpi.interface)
+    """The MPI with the preload, which counts its calls for TOLLBAR_TIMEOUT, or would; nothing where it is not built."""
+    path = doors.preload(mpi.interface)
     timeouts = zip(WATCHED, ("600", "0"), strict=True)
     return [Setting(name, {"LD_PRELOAD": str(path), "TOLLBAR_TIMEOUT": s}) for name, s in timeouts] if path else []
 

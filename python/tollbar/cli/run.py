@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> Table:
     if not words:
         raise WrongUse("a command is missing, such as: tollbar run -- mpirun -n 4 ./program")
     report = args.report or environment.value("TOLLBAR_REPORT") or ""
+    watches = bool(report or _timeout(args))
     parts = commands.parse(words)
     launcher = parts.launcher
     mpi = mpis.of_launcher(words[launcher]) if launcher is not None else None
@@ -112,11 +113,12 @@ def run(args: argparse.Namespace) -> Table:
     else:
         door, library, variables = open_door(interface, mpi, args.door)
         libraries = [Path(library)] if door == "preload" else []
-        if (report or _timeout(args)) and (watch := watched(interface)):
-            libraries.insert(0, watch)
+        if door == "component" and watches and (watch := watched(interface)):
+            libraries = [watch]
             library = f"{watch}:{library}"
     variables = preloaded(libraries, interface != THREADS) | variables
-    is_watched = launcher is not None and interface in doors.WATCHES and doors.WATCHES[interface] in library
+    is_preloaded = interface in doors.PRELOADS and doors.PRELOADS[interface] in library
+    is_watched = is_preloaded and launcher is not None and watches
     if args.report and not is_watched:
         raise WrongUse("--report is about the ranks of an MPI, which a launcher starts")
     if args.report and (problem := accounting.unwritable(args.report)):
@@ -233,7 +235,7 @@ def scope_of(interface: str, library: str) -> str:
     seen = {"pthread": "pthread_barrier_wait", "openmp": "OpenMP's barriers inside of regions"}
     called = [what for way, what in seen.items() if doors.THREADS[way] in library]
     if interface != THREADS:
-        called = ["the calls of the MPI" if "_watch_" in library else "MPI_Barrier"] if library else []
+        called = ["the calls of the MPI" if "libtollbar_mpi_" in library else "MPI_Barrier"] if library else []
     what = ", ".join([*called, "barriers of tollbar"])
     return f"the time-out is for {what}; `tollbar who` looks at any other wait"
 
@@ -254,10 +256,10 @@ def open_door(interface: str, mpi: mpis.Mpi | None, wanted: str | None) -> tuple
 
 
 def watched(interface: str) -> Path | None:
-    """The library that watches every collective call, where it is built."""
-    watch = doors.watch(interface)
+    """The preload, where it is built: beside the component it leaves the barriers to that, and watches every call."""
+    watch = doors.preload(interface)
     if watch is None:
-        print(f"tollbar run: {doors.WATCHES[interface]} is not built: only barriers are watched", file=sys.stderr)
+        print(f"tollbar run: {doors.PRELOADS[interface]} is not built: only barriers are watched", file=sys.stderr)
     return watch
 
 

@@ -17,9 +17,6 @@ COMPONENT = "mca_coll_tollbar.so"
 #: The preloads by the binary interface they serve.
 PRELOADS = {"openmpi": "libtollbar_mpi_openmpi.so", "mpich": "libtollbar_mpi_mpich.so", "abi": "libtollbar_mpi_abi.so"}
 
-#: The libraries that watch the calls of an MPI, whichever door its barriers go through.
-WATCHES = {interface: name.replace("_mpi_", "_mpi_watch_") for interface, name in PRELOADS.items()}
-
 #: The preloads for threads, by what they meet at.
 THREADS = {"pthread": "libtollbar_pthread.so", "openmp": "libtollbar_openmp.so"}
 
@@ -30,13 +27,9 @@ COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
 
 
 def preload(interface: str) -> Path | None:
-    """The library to preload into programs of that binary interface; None when it is not built."""
+    """The library to preload into programs of that binary interface, to serve its barriers, to watch its calls or
+    both; None when it is not built."""
     return paths.find_library(PRELOADS[interface])
-
-
-def watch(interface: str) -> Path | None:
-    """The library that watches the calls of programs of that interface; None when it is not built."""
-    return paths.find_library(WATCHES[interface])
 
 
 def of_threads(ways: Iterable[str]) -> list[Path]:

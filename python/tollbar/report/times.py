@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from tollbar.campaigns.mpi_settings import WATCHED_CALLS
 from tollbar.data.samples import Samples
 from tollbar.data.summary import FASTEST, SITUATION, summary
 
@@ -22,14 +23,6 @@ TODAY = (
     "PMPI_Barrier",
     "shmem_barrier_all",
     "MPI_Ibarrier",
-)
-#: Calls that are no barriers: each is compared with the MPI's own below what watches it, and with nothing else.
-WATCHED_CALLS = (
-    "MPI_Allreduce",
-    "MPI_Bcast",
-    "MPI_Barrier x1000 of MPI_COMM_SELF",
-    "MPI_Allreduce x1000 of MPI_COMM_SELF",
-    "MPI_Bcast x1000 of MPI_COMM_SELF",
 )
 _KEY = [*SITUATION, "candidate"]
 _MORE = ("latency_ns", "call_ns", "inside_ns", "skew_ns", "alone_latency_ns", "cpu_ns", "switches")
@@ -45,7 +38,7 @@ def situations(samples: Samples) -> Iterator[list[dict[str, Any]]]:
     call = pl.col("name").str.replace(r" \[.*\]$", "").str.strip_prefix("P")
     barriers = records.filter(~call.is_in(WATCHED_CALLS))
     yield from _compared(dataclasses.replace(samples, records=barriers), TODAY)
-    for name in WATCHED_CALLS:
+    for name in WATCHED_CALLS:  # each beside the MPI's own below what watches it, and nothing else
         of_call = records.filter(call == name)
         if not of_call.is_empty():
             yield from _compared(dataclasses.replace(samples, records=of_call), [f"P{name}"])

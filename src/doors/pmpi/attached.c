@@ -3,14 +3,15 @@
 #include "attached.h"
 
 #include "everybody.h"
-#include "names.h"
 
 #include "base/environment.h"
 #include "base/say.h"
 #include "transports/mpi/host_mpi.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Thread_local struct tollbar_remembered tollbar_remembered;
 _Atomic uint64_t tollbar_freed = 1;
@@ -119,17 +120,22 @@ static int make_keys(void) {
            PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL) == MPI_SUCCESS;
 }
 
+static int is_component(struct dl_phdr_info* info, size_t size, void* unused) {
+    (void)size, (void)unused;
+    return strstr(info->dlpi_name, "/mca_coll_tollbar.so") != NULL;
+}
+
+/* Open MPI has loaded the component, which serves more calls than a preload can. */
+static int is_left_to_component(void) { return dl_iterate_phdr(is_component, NULL) != 0; }
+
 void tollbar_open(void) {
     static int tried; /* a Fortran name may have called the C name */
     int level = MPI_THREAD_SINGLE;
     if (tried || !tollbar_fits()) return;
     tried = 1;
-    static char letters[tollbar_letters_size];
-    static struct tollbar_question question = {
-        .name = "tollbar", .letters = letters, .otherwise = "MPI's own barriers are used everywhere", .said_from = 1};
-    tollbar_names_that_come_here(letters);
-    question.able = PMPI_Query_thread(&level) == MPI_SUCCESS && make_keys();
-    if (!tollbar_everybody_is_here(&question)) return;
+    if (is_left_to_component()) return;
+    const int able = PMPI_Query_thread(&level) == MPI_SUCCESS && make_keys();
+    if (!tollbar_everybody_is_here(able)) return;
     tollbar_open_private_comm(level);
     tollbar_several_threads = level == MPI_THREAD_MULTIPLE;
     tollbar_everybody_knows();

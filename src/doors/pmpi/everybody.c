@@ -8,6 +8,8 @@
  * rank 0 finds the objection, or the rank finds rank 0 and does what that says. */
 #include "everybody.h"
 
+#include "wanted.h"
+
 #include "communicator/participant.h"
 #include "base/environment.h"
 #include "base/say.h"
@@ -20,7 +22,7 @@
 
 enum { patience_s = 5 }; /* ranks leave MPI_Init at about the same time */
 
-static const struct tollbar_question* question;
+static const char* const otherwise = "MPI's own barriers are used everywhere";
 
 static const char* const decision = "decision";
 static const char* const objection = "objection";
@@ -41,7 +43,7 @@ static struct notice notice_of(const char* what) {
     struct notice notice;
     char job[200];
     tollbar_name_of_job(job, sizeof job);
-    snprintf(notice.name, sizeof notice.name, "%s:%s:%s", question->name, job, what);
+    snprintf(notice.name, sizeof notice.name, "tollbar:%s:%s", job, what);
     return notice;
 }
 
@@ -91,10 +93,13 @@ static int await(struct notice notice, const char* that, int* says) {
     return find(notice, that, says);
 }
 
+static int tells; /* this rank says what the answer no means */
+
 static void say_that_is_not_here(const char* who) {
-    if (tollbar_verbosity() >= question->said_from)
+    tells = 1;
+    if (tollbar_verbosity() >= 1)
         tollbar_say("%s has no " TOLLBAR_LIBRARY "%s.so, another one, or a tool that takes other calls: %s", who,
-                    tollbar_family, question->otherwise);
+                    tollbar_family, otherwise);
 }
 
 /* Rank 0. */
@@ -124,20 +129,25 @@ static int learn(void) {
     return yes;
 }
 
-static char mine[80]; /* what this rank publishes: the same on all ranks that do the same with the same calls */
+static int all_have_it;
+static char mine[96]; /* what this rank publishes: the same on all ranks that do the same with the same calls */
 
 static int ask(int able) {
     int rank = 0, ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks < 2 || !able || !job_has_a_name()) return 0;
-    snprintf(mine, sizeof mine, "%s-%s:%s", tollbar_family, TOLLBAR_VERSION, question->letters);
+    const int length = snprintf(mine, sizeof mine, "%s-%s:%c", tollbar_family, TOLLBAR_VERSION,
+                                tollbar_is_accounted() ? 'a' : '-');
+    for (int i = 0; tollbar_served_names[i] != NULL && length + i + 1 < (int)sizeof mine; ++i)
+        mine[length + i] = tollbar_comes_here(tollbar_served_names[i]) ? '+' : '-';
     if (!publish(name_of(rank), mine)) {
-        if (rank == 0)
+        tells = rank == 0;
+        if (tells)
             tollbar_say(
                 "the launcher keeps no names (MPI_Publish_name), so it is not known whether every rank "
                 "has " TOLLBAR_LIBRARY "%s.so: %s",
-                tollbar_family, question->otherwise);
+                tollbar_family, otherwise);
         return 0;
     }
     return rank == 0 ? decide(ranks, mine) : learn();
@@ -159,21 +169,33 @@ static void leave_errors(void) {
     PMPI_Errhandler_free(&handlers.ours);
 }
 
-int tollbar_everybody_is_here(const struct tollbar_question* asked) {
-    question = asked;
-    if (!note_errors()) return 0;
-    const int all = ask(asked->able);
+int tollbar_everybody_is_here(int able) {
+    static int asked;
+    if (asked || !note_errors()) return all_have_it;
+    asked = 1;
+    all_have_it = ask(able);
     leave_errors();
-    return all;
+    return all_have_it;
 }
 
+int tollbar_tells_of_no(void) { return tells; }
+
 void tollbar_everybody_knows(void) {
+    static int known;
     int rank = 0;
-    if (!note_errors()) return;
+    if (known || !note_errors()) return;
+    known = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     take_back(name_of(rank), mine);
     if (rank == 0) take_back(notice_of(decision), "yes");
     leave_errors();
+}
+
+int tollbar_comes_here(const char* name) {
+    Dl_info first, own;
+    void* const found = dlsym(RTLD_DEFAULT, name);
+    return found != NULL && dladdr(found, &first) != 0 && dladdr(&otherwise, &own) != 0 &&
+           first.dli_fbase == own.dli_fbase;
 }
 
 int tollbar_all_are_of_world(MPI_Comm comm) {

@@ -10,22 +10,24 @@
 extern "C" {
 #endif
 
-struct tollbar_question {
-    const char* name;      /* which no other library's question has */
-    const char* letters;   /* the same on every rank, else the answer is no */
-    const char* otherwise; /* what a no means, for a line that is said at this verbosity */
-    int said_from;
-    int able; /* zero: this rank answers no */
-};
+/* The names of the served calls, of C and of Fortran; NULL ends them. The generated hooks have them. */
+extern const char* const tollbar_served_names[];
 
-/* Once, right after MPI_Init. The same answer on every rank that asks: zero where some rank does not, where one asks
- * that is not able, or where the MPI does not keep names. Waits for a few seconds where a rank does not ask. The
- * question stays where it is. */
-int tollbar_everybody_is_here(const struct tollbar_question* question);
+/* Right after MPI_Init; zero where this rank is not `able`. The same answer on every rank that asks: zero where some
+ * rank does not, where one asks that is not able, or where the MPI does not keep names. Waits for a few seconds where a
+ * rank does not ask. The first answer is that of later calls. */
+int tollbar_everybody_is_here(int able);
+
+/* Whether it was no, and this rank says what that means: at least one of those that ask. */
+/* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
+int tollbar_tells_of_no(void);
 
 /* After the answer yes, once every rank has it: nothing stays with the launcher. */
 /* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
 void tollbar_everybody_knows(void);
+
+/* Whether the first definition of the name that a program finds is in this library, and no tool ahead of it has it. */
+int tollbar_comes_here(const char* name);
 
 /* Whether all ranks of the communicator are of this rank's MPI_COMM_WORLD. Local; all ranks of the communicator get the
  * same answer. */

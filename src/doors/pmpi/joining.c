@@ -4,7 +4,9 @@
 
 #include "everybody.h"
 #include "failures.h"
+#include "wanted.h"
 
+#include "base/environment.h"
 #include "transports/mpi/family.h"
 #include "transports/mpi/host_mpi.h"
 #include "transports/mpi/pmpi_p2p.h"
@@ -88,7 +90,7 @@ int tollbar_join(MPI_Comm comm, struct tollbar_joined* self, const void* call_si
                                                 .mpi = tollbar_mpi_key(),
                                                 .otherwise = "the MPI's own barrier is used",
                                                 .budget_ms = -1,
-                                                .timeout_s = -1,
+                                                .timeout_s = tollbar_mpi_is_watched() ? 0 : tollbar_timeout(),
                                                 .barriers_before = 1,
                                                 .call_site = call_site};
     const int failed = tollbar_mpi_join(&self->p2p, &options, &self->participant);

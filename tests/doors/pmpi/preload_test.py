@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each preload takes every MPI_Barrier of C and Fortran programs of its MPIs, and none of another's."""
 
+import platform
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -103,7 +105,45 @@ def test_a_preload_shows_hooks_and_the_c_functions_only(interface):
         ["nm", "-D", "--defined-only", library(interface)], capture_output=True, text=True, check=True
     ).stdout
     names = [line.split()[-1] for line in shown.splitlines()]
-    ours = r"o?mpix?_|tollbar_mpi_(barrier_|last_error)|__asan_default_options$"  # the last one: src/base/sanitizers.c
+    ours = (
+        r"o?mpix?_|tollbar_mpi_(barrier_|last_error|is_watched$)|__asan_default_options$"  # see src/base/sanitizers.c
+    )
     others = [name for name in names if not re.match(ours, name.lower())]
     assert others == []
     assert "MPI_Barrier" in names
+
+
+#: The calls that the door answers, or does its part of.
+SERVED = r"(?i)MPI_(Barrier|Init|Init_thread|Comm_free|Comm_disconnect)$"
+
+
+@pytest.mark.needs(shutil.which("objdump"), "no objdump")
+@pytest.mark.parametrize("interface", ["openmpi", "mpich", "abi"])
+def test_a_call_that_is_watched_only_is_one_jump(interface):
+    """So that without a time-out, when its slot has the next definition, nothing but that happens."""
+    shown = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", library(interface)], capture_output=True, text=True, check=True
+    ).stdout
+    bodies = re.findall(r"^[0-9a-f]+ <(MPIX?_\w+)>:\n((?:.+\n)+)", shown, re.MULTILINE)
+    code = {name: re.findall(r"^\s*[0-9a-f]+:\s*(\w+)", body, re.MULTILINE) for name, body in bodies}
+    stubs = {
+        name: [word for word in words if not word.startswith("nop")]
+        for name, words in code.items()
+        if not re.match(SERVED, name)
+    }
+    assert len(stubs) > 150
+    jump = {"x86_64": ["endbr64", "jmp"], "aarch64": ["bti", "adrp", "ldr", "br"]}[platform.machine()]
+    assert {name: words for name, words in stubs.items() if words != jump} == {}
+
+
+@pytest.mark.needs(platform.machine() == "x86_64", "slot.c reads a jump of x86-64")
+@pytest.mark.parametrize("timeout_s", ["", "60"])
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_without_a_time_out_a_call_comes_to_the_library_once(start, name, timeout_s):
+    door = open_door(name)
+    done = start(door, 2, "doors/pmpi/slot", flags=["-ldl"], TOLLBAR_TIMEOUT=timeout_s).finish()
+    (came,) = {line for line in done.said.splitlines() if line.startswith("from ")}
+    ways = re.fullmatch(r"from (\S+) to (\S+)", came)
+    assert ways, done.said
+    assert ways[1] == door.library.name
+    assert (ways[2] == door.library.name) == bool(timeout_s), came

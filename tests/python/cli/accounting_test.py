@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
 def uneven(real):
     launcher, program = real
     family = launcher[0].rpartition(".")[2]
-    if doors.watch(family) is None:
-        left_out(f"{doors.WATCHES[family]} is not built")
+    if doors.preload(family) is None:
+        left_out(f"{doors.PRELOADS[family]} is not built")
     program = program.with_name("uneven")
     program.with_suffix(".c").write_text(UNEVEN)
     subprocess.run([f"mpicc.{family}", program.with_suffix(".c"), "-o", program], check=True, capture_output=True)

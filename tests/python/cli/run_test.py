@@ -24,7 +24,6 @@ def here(monkeypatch, tmp_path):
         monkeypatch.setattr(doors, "component", lambda mpi: component)
         monkeypatch.setattr(doors, "component_path", lambda mpi, path: f"{path.parent}:/system")
         monkeypatch.setattr(doors, "preload", lambda interface: Path("/lib", doors.PRELOADS[interface]))
-        monkeypatch.setattr(doors, "watch", lambda interface: Path("/lib", doors.WATCHES[interface]))
         monkeypatch.setattr(programs, "has_musl", lambda: False)
         monkeypatch.delenv("LD_PRELOAD", raising=False)
 
@@ -62,27 +61,26 @@ def test_hydra_gives_the_variables_to_all_ranks(here, shown):
     here()
     row = shown("--timeout", "2.5", "--", "mpiexec", "-n", "4", "./program")
     assert row["command"] == (
-        "mpiexec -genv LD_PRELOAD /lib/libtollbar_mpi_watch_mpich.so:/lib/libtollbar_mpi_mpich.so "
-        "-genv TOLLBAR_TIMEOUT 2.5 -n 4 ./program"
+        "mpiexec -genv LD_PRELOAD /lib/libtollbar_mpi_mpich.so -genv TOLLBAR_TIMEOUT 2.5 -n 4 ./program"
     )
 
 
 def test_a_time_out_has_the_calls_watched_beside_the_component(here, shown, monkeypatch):
     here(component=Path("/lib/mca_coll_tollbar.so"))
     row = shown("--timeout", "5", "--", "mpirun", "-n", "4", "./program")
-    assert row["library"] == "/lib/libtollbar_mpi_watch_openmpi.so:/lib/mca_coll_tollbar.so"
-    assert "-x LD_PRELOAD=/lib/libtollbar_mpi_watch_openmpi.so " in row["command"]
+    assert row["library"] == "/lib/libtollbar_mpi_openmpi.so:/lib/mca_coll_tollbar.so"
+    assert "-x LD_PRELOAD=/lib/libtollbar_mpi_openmpi.so " in row["command"]
     monkeypatch.setenv("TOLLBAR_TIMEOUT", "0")
-    assert "watch" not in shown("--", "mpirun", "-n", "4", "./program")["command"]
+    assert "libtollbar_mpi_" not in shown("--", "mpirun", "-n", "4", "./program")["command"]
     monkeypatch.setenv("TOLLBAR_TIMEOUT", "3")
-    assert "libtollbar_mpi_watch_openmpi" in shown("--", "mpirun", "-n", "4", "./program")["command"]
+    assert "libtollbar_mpi_openmpi" in shown("--", "mpirun", "-n", "4", "./program")["command"]
 
 
 def test_a_library_that_does_not_watch_yet_is_said(here, tollbar, monkeypatch):
-    here()
-    monkeypatch.setattr(doors, "watch", lambda interface: None)
+    here(component=Path("/lib/mca_coll_tollbar.so"))
+    monkeypatch.setattr(doors, "preload", lambda interface: None)
     said = tollbar("run", "--dry-run", "--timeout", "5", "--", "mpirun", "-n", "4", "./program")
-    assert "libtollbar_mpi_watch_openmpi.so is not built: only barriers are watched" in said.err
+    assert "libtollbar_mpi_openmpi.so is not built: only barriers are watched" in said.err
 
 
 def test_what_the_program_is_linked_with_counts_more_than_the_launcher(here, shown):
@@ -94,9 +92,7 @@ def test_what_the_program_is_linked_with_counts_more_than_the_launcher(here, sho
 def test_under_slurm_the_environment_is_what_ranks_get(here, shown):
     here()
     row = shown("--timeout", "5", "srun", "-n", "4", "linked")
-    assert row["command"] == (
-        "LD_PRELOAD=/lib/libtollbar_mpi_watch_abi.so:/lib/libtollbar_mpi_abi.so TOLLBAR_TIMEOUT=5 srun -n 4 linked"
-    )
+    assert row["command"] == ("LD_PRELOAD=/lib/libtollbar_mpi_abi.so TOLLBAR_TIMEOUT=5 srun -n 4 linked")
 
 
 def test_a_program_that_is_no_mpis_needs_to_be_told(here, shown, tollbar, monkeypatch):

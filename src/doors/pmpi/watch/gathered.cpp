@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of one host know of each other by their file, ranks of several ask by everybody.h: one that has not this
+// Ranks of one host know of each other by their file, ranks of several know by everybody.h: one that has not this
 // library would never come to a collective call of ours.
 #include "gathered.hpp"
 
@@ -27,17 +27,14 @@ namespace {
 bool all_give_theirs = false;
 MPI_Comm accounts;  ///< of all ranks, then
 
-/// `all_know`: whether tollbar_everybody_knows() is to be called when they do.
-bool all_give(const Place& place, int ranks, bool& all_know) noexcept {
+bool all_give(const Place& place, int rank, int ranks) noexcept {
     if (place.row != nullptr && all_are_here(place, ranks)) return gives_account(place, ranks);
-    static tollbar_question question{.name = "tollbar-watch",
-                                     .letters = "",
-                                     .otherwise = "no rank tells how long it has waited",
-                                     .said_from = 0,
-                                     .able = 0};
-    question.able = place.row != nullptr && comes_here("MPI_Finalize");
-    if (tollbar_everybody_is_here(&question) == 0) return false;
-    return all_know = true;
+    int lacks = place.row != nullptr && tollbar_comes_here("MPI_Finalize") != 0 ? 0 : 1, any = 1;
+    const bool all_have_it = tollbar_everybody_is_here(1) != 0;
+    if (all_have_it) PMPI_Allreduce(&lacks, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (any != 0 && (all_have_it ? rank == 0 : tollbar_tells_of_no() != 0))
+        tollbar_say("some rank is not watched by the same library: no rank tells how long it has waited");
+    return any == 0;
 }
 
 /// Sends nothing where it finds no memory: all ranks make the same calls of the MPI.
@@ -79,20 +76,13 @@ void gather(int rank, int ranks) noexcept {
 
 }  // namespace
 
-bool comes_here(const char* name) noexcept {
-    Dl_info first, own;
-    void* const found = dlsym(RTLD_DEFAULT, name);
-    return found != nullptr && dladdr(found, &first) != 0 && dladdr(&all_give_theirs, &own) != 0 &&
-           first.dli_fbase == own.dli_fbase;
-}
-
 bool begin_to_gather(const Place& place) noexcept {
-    int ranks = 1;
-    bool all_know = false;
+    int ranks = 1, rank = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!all_give(place, ranks, all_know)) return false;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!all_give(place, rank, ranks)) return false;
     PMPI_Comm_dup(MPI_COMM_WORLD, &accounts);
-    if (all_know) tollbar_everybody_knows();
+    tollbar_everybody_knows();
     return all_give_theirs = true;
 }
 

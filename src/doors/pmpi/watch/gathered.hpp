@@ -6,9 +6,6 @@
 
 namespace tollbar::detail::watch {
 
-/// Whether the program's calls of that name come to this library first, not to a tool ahead of it.
-bool comes_here(const char* name) noexcept;
-
 /// Once, when MPI_Init is over, on each rank that wants accounts, also without a row: whether all ranks give theirs.
 /// The same answer on each; none sends a message that another one might not wait for.
 bool begin_to_gather(const Place& place) noexcept;

@@ -5,30 +5,50 @@
 
 #include "watched.h"
 
+#include "doors/pmpi/serving.h"
+#include "doors/pmpi/wanted.h"
 #include "transports/mpi/family.h"
 #include "transports/mpi/host_mpi.h"
 
 #include <stdint.h>
 
-/* An argument by value is a word, whatever it is in this MPI, and passed on whole. */
-typedef uintptr_t word;
+/* The program's name of a call that is watched only: one jump to the call's slot, which is the hook until the first
+ * call has found that nothing is to be watched, and the next definition from then on. No frame, no branch, and the
+ * caller's arguments and return address as they are. */
+#ifdef __x86_64__
+#    define TOLLBAR_JUMP(slot) "endbr64\n\tjmp *" slot "(%rip)\n"
+#elif defined __aarch64__ /* the hint is `bti c` */
+#    define TOLLBAR_JUMP(slot) "hint #34\n\tadrp x16, " slot "\n\tldr x16, [x16, :lo12:" slot "]\n\tbr x16\n"
+#endif
+#define TOLLBAR_STUB(name, hook, slot)                                                            \
+    tollbar_hidden tollbar_function slot = (tollbar_function)hook;                                \
+    __asm__(".pushsection .text.tollbar_stubs, \"ax\", @progbits\n.globl " #name "\n.type " #name \
+            ", %function\n"                                                                       \
+            ".balign 16\n" #name ":\n\t" TOLLBAR_JUMP(#slot) ".size " #name ", . - " #name "\n.popsection\n");
 
 static inline uint64_t age_now(void) { return __atomic_load_n(&tollbar_age, __ATOMIC_RELAXED); }
 
-/* `other` where Fortran has a name of the two. NULL only for Fortran's names. */
-static inline tollbar_function next_of(tollbar_function* known, const char* name, const char* other) {
+/* At the first call of a hook. A call that is not watched comes to its hook no more: `slot` has the next definition. */
+static __attribute__((cold, noinline)) tollbar_function find_next(tollbar_function* known, const char* name,
+                                                                  const char* other, tollbar_function* slot) {
+    tollbar_function next = tollbar_next_definition(name);
+    if (next == NULL && other != NULL) next = tollbar_next_definition(other);
     /* Relaxed: the address of a function is all there is to know, and every thread finds the same. */
-    tollbar_function next = __atomic_load_n(known, __ATOMIC_RELAXED);
-    if (next == NULL) {
-        next = tollbar_next_definition(name);
-        if (next == NULL && other != NULL) next = tollbar_next_definition(other);
-        __atomic_store_n(known, next, __ATOMIC_RELAXED);
-    }
+    __atomic_store_n(known, next, __ATOMIC_RELAXED);
+    if (next != NULL && slot != NULL && !tollbar_is_wanted()) __atomic_store_n(slot, next, __ATOMIC_RELAXED);
     return next;
 }
 
+/* `other` where Fortran has a name of the two; no slot where the call is served. NULL only for Fortran's names. */
+static inline tollbar_function next_of(tollbar_function* known, const char* name, const char* other,
+                                       tollbar_function* slot) {
+    const tollbar_function next = __atomic_load_n(known, __ATOMIC_RELAXED); /* relaxed as in find_next() */
+    return tollbar_rare(next == NULL) ? find_next(known, name, other, slot) : next;
+}
+
 tollbar_in_each_hook int is_seen(unsigned line, uint64_t age) {
-    return tollbar_calls[line].kind == tollbar_begins || age != 0;
+    const enum tollbar_kind kind = tollbar_calls[line].kind;
+    return kind == tollbar_begins || (age != 0 && kind != tollbar_unwatched);
 }
 
 /* How a call passes its arguments: C by their values, Fortran by their addresses, and handles as numbers there. */

@@ -14,6 +14,8 @@
 #include "base/environment.h"
 #include "base/fnv.hpp"
 #include "base/say.h"
+#include "doors/pmpi/everybody.h"
+#include "doors/pmpi/wanted.h"
 #include "transports/mpi/host_mpi.h"
 
 #include <algorithm>
@@ -252,12 +254,16 @@ void tollbar_settle_up(const tollbar_known* known, const tollbar_call* call, con
         if (!stays[which]) here.types[which].type = MPI_Datatype{};
 }
 
+int tollbar_is_wanted() { return (tollbar_timeout() > 0 || is_accounted()) && tollbar_find_fit() != 0 ? 1 : 0; }
+
+int tollbar_is_accounted() { return is_accounted() ? 1 : 0; }
+
 void tollbar_before_init() {
     State& self = state();
-    self.is_wanted = (tollbar_timeout() > 0 || is_accounted()) && tollbar_find_fit() != 0;
+    self.is_wanted = tollbar_is_wanted() != 0;
     if (self.place.row != nullptr || !self.is_wanted) return;
     self.place = take_place();
-    if (self.place.row != nullptr && !comes_here("MPI_Finalize")) refuse_account(self.place);
+    if (self.place.row != nullptr && tollbar_comes_here("MPI_Finalize") == 0) refuse_account(self.place);
 }
 
 void tollbar_after_init() {
@@ -358,4 +364,4 @@ void tollbar_was_named(const tollbar_known* known) {
     std::copy_n(text.begin(), std::size(known->shared->name) - 1, known->shared->name);  // which ends in a 0
 }
 
-extern "C" [[gnu::visibility("default")]] int tollbar_mpi_is_watched(void) { return state().place.row != nullptr; }
+[[gnu::visibility("default")]] int tollbar_mpi_is_watched() { return state().place.row != nullptr; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries that watch the calls of an MPI, with hooks made from calls.txt, the one table of names.
+# The hooks of the preloads, made from calls.txt, the one table of names.
 set(watch ${CMAKE_CURRENT_SOURCE_DIR}/watch)
 set(made ${CMAKE_CURRENT_BINARY_DIR}/watch)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/missing/calls.txt ${watch}/hook.c.in
@@ -25,37 +25,77 @@ function(tollbar_arguments count)
     endforeach()
 endfunction()
 
-# tollbar_hook(line MPI_Bcast_c 5 1): appends the hook of C to `hooks`, and that of Fortran, whose large counts have
-# other arguments.
-function(tollbar_hook line name count large)
+# tollbar_go_on(name hook): sets go_on, symbol, slot and stub of the hook of `called`, for which the program has `name`.
+# A hook that is always called, as on processors for which TOLLBAR_JUMP is not written, has that name itself.
+macro(tollbar_go_on name serve)
+    set(go_on "next(${arguments})")
+    if(served)
+        set(go_on "${serve}((tollbar_function)next, __builtin_return_address(0), ${arguments})")
+    endif()
+    if(served OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64|arm64)$")
+        set(symbol " __asm__(\"${name}\")")
+        set(slot 0)
+        set(stub "")
+    else()
+        set(symbol "")
+        set(slot "&tollbar_slot_${name}")
+        set(stub "TOLLBAR_STUB(${name}, tollbar_hook_${called}, tollbar_slot_${name})\n")
+    endif()
+endmacro()
+
+# tollbar_hook(line MPI_Bcast_c 5 1 0): appends the hook of C to `hooks`, and its name to `served_names` where it is
+# served.
+function(tollbar_hook line name count large served)
     tollbar_arguments(${count})
+    string(TOLOWER ${name} call)
+    string(REGEX REPLACE "^mpi_?" "" call ${call})
+    set(called ${name})
+    tollbar_go_on(${name} tollbar_serve_${call})
     file(READ ${watch}/hook.c.in template OFFSET ${licence})
     string(CONFIGURE "${template}" hook @ONLY)
-    string(APPEND hooks "${hook}")
-    if(NOT large)
-        string(TOLOWER ${name} call)
-        string(REGEX REPLACE "^mpi_?" "" call ${call})
-        list(GET next 0 first)
-        list(GET next -1 second)
-        tollbar_spelled(first ${first} ${call})
-        tollbar_spelled(second ${second} ${call})
-        math(EXPR error "${count} + 1")
-        math(EXPR all "${count} + 2")  # the length of a text, of which there is never more than one
-        tollbar_arguments(${all})
-        set(error a${error})
-        if(name MATCHES "^MPI_Init")
-            set(error 0)  # those of Fortran have one argument or two less
-        endif()
-        file(READ ${watch}/fortran.c.in template OFFSET ${licence})
-        string(CONFIGURE "${template}" hook @ONLY)
-        string(APPEND hooks "${hook}")
-        set(fortran_calls ${fortran_calls} ${call} PARENT_SCOPE)
+    set(hooks "${hooks}${hook}" PARENT_SCOPE)
+    if(served)
+        set(served_names "${served_names}\"${name}\", " PARENT_SCOPE)
     endif()
-    set(hooks "${hooks}" PARENT_SCOPE)
 endfunction()
 
-# tollbar_watch(openmpi), with the preload_... of its preload.
-function(tollbar_watch family)
+# tollbar_fortran_hook(line MPI_Bcast 5 0 bcast spellings...): the same for Fortran, whose large counts have other
+# arguments. The hook is for all spellings, and goes on to the first or second of `next`. Appends linker options to
+# `names`.
+function(tollbar_fortran_hook line name count served suffix next)
+    string(TOLOWER ${name} call)
+    string(REGEX REPLACE "^mpi_?" "" call ${call})
+    list(GET next 0 first)
+    list(GET next -1 second)
+    tollbar_spelled(first ${first} ${call})
+    tollbar_spelled(second ${second} ${call})
+    math(EXPR error "${count} + 1")
+    math(EXPR all "${count} + 2")  # the length of a text, of which there is never more than one
+    tollbar_arguments(${all})
+    set(error a${error})
+    if(name MATCHES "^MPI_Init")
+        set(error 0)  # those of Fortran have one argument or two less
+    endif()
+    set(called fortran_${call}${suffix})
+    tollbar_go_on(tollbar_${called} tollbar_serve_fortran_${call})
+    file(READ ${watch}/fortran.c.in template OFFSET ${licence})
+    string(CONFIGURE "${template}" hook @ONLY)
+    set(hooks "${hooks}${hook}" PARENT_SCOPE)
+    foreach(spelling IN LISTS ARGN)
+        tollbar_spelled(spelled ${spelling} ${call})
+        string(APPEND names "--defsym=${spelled}=tollbar_${called}\n")
+    endforeach()
+    set(names "${names}" PARENT_SCOPE)
+    if(served)
+        set(served_names "${served_names}\"${first}\", " PARENT_SCOPE)
+    endif()
+endfunction()
+
+# tollbar_hooks(openmpi), with the preload_... of its preload: makes hooks_openmpi.c, and the linker's options for the
+# names of Fortran. mpif.h and `use mpi` call by the spelling of the compiler, mpi_f08 by a name of the MPI's. In MPICH
+# and its kin only mpi_f08 does not come by the C names; but every library has all names of MPI_Init, so that one in the
+# wrong MPI says so.
+function(tollbar_hooks family)
     set(known "")
     foreach(folder IN LISTS preload_INCLUDES)
         file(GLOB headers ${folder}/mpi*.h ${folder}/openmpi/mpiext/*_c.h)
@@ -64,50 +104,35 @@ function(tollbar_watch family)
             string(APPEND known "${found}")
         endforeach()
     endforeach()
-    set(spellings mpi_@call@_f08_ mpi_@call@_f08ts_)
-    set(next ${spellings})
-    if("${family}" STREQUAL "openmpi")  # a variable of that name is there
-        set(spellings mpi_@call@ mpi_@call@_ mpi_@call@__ MPI_@CALL@ ompi_@call@_f)
-        set(next mpi_@call@_)
-    endif()
+    set(compilers mpi_@call@ mpi_@call@_ mpi_@call@__ MPI_@CALL@)
+    set(own mpi_@call@_f08_ mpi_@call@_f08ts_)
     set(line 0)
     set(hooks "")
-    set(fortran_calls "")
+    set(names "")
+    set(served_names "")
     foreach(call IN LISTS calls)
         string(REGEX REPLACE " +" ";" fields ${call})
-        list(POP_FRONT fields name arguments kind)
+        list(POP_FRONT fields name count kind)
+        list(GET fields -1 served)
         foreach(name IN ITEMS MPI_${name} MPIX_${name})
-            if(known MATCHES "[^A-Z]${name} *\\(")
-                tollbar_hook(${line} ${name} ${arguments} 0)
-            endif()
             if(known MATCHES "[^A-Z]${name}_c *\\(")
-                tollbar_hook(${line} ${name}_c ${arguments} 1)
+                tollbar_hook(${line} ${name}_c ${count} 1 0)
+            endif()
+            if(NOT known MATCHES "[^A-Z]${name} *\\(")
+                continue()
+            endif()
+            tollbar_hook(${line} ${name} ${count} 0 ${served})
+            if("${family}" STREQUAL "openmpi")  # a variable of that name is there
+                tollbar_fortran_hook(${line} ${name} ${count} ${served} "" mpi_@call@_ ${compilers} ompi_@call@_f)
+            elseif(kind STREQUAL "begins")
+                tollbar_fortran_hook(${line} ${name} ${count} ${served} "" mpi_@call@_ ${compilers})
+            endif()
+            if(kind STREQUAL "begins" OR NOT "${family}" STREQUAL "openmpi")
+                tollbar_fortran_hook(${line} ${name} ${count} ${served} _f08 "${own}" ${own})
             endif()
         endforeach()
         math(EXPR line "${line} + 1")
     endforeach()
     configure_file(${watch}/hooks.c.in ${made}/hooks_${family}.c @ONLY)
-
-    set(names "")
-    tollbar_fortran_names(names "${fortran_calls}" ${spellings})
-    string(REPLACE LINKER: "" names "${names}")
-    list(JOIN names "\n" names)
-    file(CONFIGURE OUTPUT ${made}/names_${family} CONTENT "${names}\n" @ONLY)
-
-    set(target tollbar_mpi_watch_${family})
-    add_library(${target} SHARED ${made}/hooks_${family}.c ${watch}/gathered.cpp ${watch}/known.cpp
-                                 ${watch}/threads.cpp everybody.c ${preload_SOURCES}
-                                 ${PROJECT_SOURCE_DIR}/src/transports/mpi/host_mpi.c
-                                 ${PROJECT_SOURCE_DIR}/src/base/sanitizers.c)
-    set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
-                          LINKER_LANGUAGE CXX LINK_DEPENDS "${watch}/exports.map;${made}/names_${family}")
-    tollbar_compile_preload(${target} tollbar_mpi_watch_ "its calls are not watched")
-    target_include_directories(${target} PRIVATE ${watch})
-    target_link_libraries(${target} PRIVATE tollbar_watch tollbar_static tollbar_warnings)
-    target_link_options(${target} PRIVATE LINKER:@${made}/names_${family} LINKER:--version-script=${watch}/exports.map
-                        LINKER:-z,lazy LINKER:--exclude-libs,ALL -static-libstdc++ -static-libgcc)
-    set_source_files_properties(${made}/hooks_${family}.c PROPERTIES COMPILE_OPTIONS -fvisibility=default)
-    if(TOLLBAR_INSTALL)
-        install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    endif()
+    file(CONFIGURE OUTPUT ${made}/names_${family} CONTENT "${names}" @ONLY)
 endfunction()
