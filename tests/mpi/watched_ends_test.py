@@ -208,6 +208,16 @@ def test_a_report_waits_for_no_rank_that_is_not_watched(start, name, without):
     assert "no rank tells how long it has waited" in outcome.said
 
 
+def test_the_launcher_keeps_and_forgets_no_name_where_ranks_of_a_host_have_the_component(start, programs):
+    """Some launchers keep none, and some MPIs print lines about that."""
+    door = open_door("component")
+    load = opened(door, programs.get("plugin_names", door.compiler))
+    settings = {"TOLLBAR_TIMEOUT": "1", "_TOLLBAR_RUN": 32 * "e" + "a"}
+    outcome = start(door, 2, "jumping", opened=load, **settings).finish()
+    assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
+    assert not re.search("^(kept|forgotten): ", outcome.said, re.MULTILINE), outcome.said
+
+
 LATE_IN_PYTHON = """
 import time
 from mpi4py import MPI

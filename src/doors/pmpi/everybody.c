@@ -183,7 +183,7 @@ int tollbar_tells_of_no(void) { return tells; }
 void tollbar_everybody_knows(void) {
     static int known;
     int rank = 0;
-    if (known || !note_errors()) return;
+    if (!all_have_it || known || !note_errors()) return;
     known = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     take_back(name_of(rank), mine);

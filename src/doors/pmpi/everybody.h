@@ -22,7 +22,8 @@ int tollbar_everybody_is_here(int able);
 /* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
 int tollbar_tells_of_no(void);
 
-/* After the answer yes, once every rank has it: nothing stays with the launcher. */
+/* Once every rank has the answer yes: nothing stays with the launcher. Nothing is done where nobody has asked, or the
+ * answer was no. */
 /* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
 void tollbar_everybody_knows(void);
 
