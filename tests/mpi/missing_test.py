@@ -5,10 +5,12 @@ import os
 import re
 import signal
 import socket
+import subprocess
 
 import pytest
 from code_places import PLACE, line_of
 from mpi_jobs import open_door
+from needs import left_out
 
 RANKS = 5
 ABSENT = 2
@@ -71,6 +73,21 @@ def test_a_rank_that_does_not_come_to_an_ibarrier_of_the_component_is_named(star
 def test_a_plan_of_many_words_names_it_too(start, plan):
     job, report = begin(start, open_door("component"), "barrier", "loop", TOLLBAR_PLAN=plan)
     check(job, report)
+    job.tell(1)
+    end_well(job)
+
+
+#: Shared memory in which no rank finds room for its row, nor a communicator for its words.
+FULL = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4k none /dev/shm && exec "$@"', "sh"]
+
+
+def test_where_a_preload_cannot_watch_the_barrier_says_of_which_ranks_nothing_is_heard(start):
+    if subprocess.run([*FULL, "true"], capture_output=True, check=False).returncode:
+        left_out("no mount namespace can be made: no shared memory is full")
+    few = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "OMPI_MCA_coll": "^tollbar,sm"}
+    job, report = begin(start, open_door("openmpi"), "barrier", "loop", first=FULL, TOLLBAR_PLAN="dissemination", **few)
+    assert "calls of ranks of this host are not watched" in job.said()
+    assert f"nothing heard from rank {ABSENT} (rank {ABSENT} of MPI_COMM_WORLD, " in report["who"], report
     job.tell(1)
     end_well(job)
 
