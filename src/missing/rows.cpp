@@ -145,8 +145,8 @@ void write_comm(std::size_t index, const Rank& rank, const Asked& asked, Texts& 
     to.add(texts.place_of(std::string(comm.name, strnlen(comm.name, sizeof comm.name))));
     const std::uint64_t kept = std::min<std::uint64_t>(comm.count, tollbar_kept);
     to.add(kept);
-    for (std::uint64_t number = comm.count - kept + 1; kept != 0 && number <= comm.count; ++number) {
-        const tollbar_counted& one = comm.last[number % tollbar_kept];
+    for (std::uint64_t left = kept; left != 0; --left) {
+        const tollbar_counted& one = comm.last[(comm.count - left + 1) % tollbar_kept];
         to.add(one.what);
         to.add(one.gives);
         to.add(one.gets);
@@ -166,13 +166,12 @@ void read_comm(Reading& from, std::size_t texts, const KnownHost& host, Row& row
     if (from.is_right()) std::snprintf(comm.name, sizeof comm.name, "%s", host.texts[name].c_str());
     const std::uint64_t kept = from.below(tollbar_kept + 1);
     if (kept > comm.count) comm.count = kept;
-    for (std::uint64_t number = comm.count - kept + 1; kept != 0 && number <= comm.count && from.is_right(); ++number) {
-        tollbar_counted& one = comm.last[number % tollbar_kept];
+    for (std::uint64_t left = kept; left != 0 && from.is_right(); --left) {
+        tollbar_counted& one = comm.last[(comm.count - left + 1) % tollbar_kept];
         one.what = from.number();
         one.gives = from.number();
         one.gets = from.number();
         one.site = from.below(texts);
-        if (number == all_ones) break;
     }
 }
 

@@ -380,3 +380,10 @@ TEST_CASE("names of communicators travel whatever letters they have") {
     host.call(0, "MPI_Allreduce");
     says(host.line(), "a b%c [~d]\t\xff (2 ranks), MPI_Allreduce 1");
 }
+
+TEST_CASE("rows of a rank whose count of calls is damaged end") {
+    Host host(2);
+    for (const int rank : {0, 1}) host.at(rank).row.comms[0].count = ~std::uint64_t{0} - 1;
+    host.call(0, "MPI_Allreduce");
+    says(host.line(), "MPI_Allreduce 18446744073709551615");
+}
