@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 
 import nic_hosts
 import pytest
@@ -70,6 +71,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         there, why = mark.args
         if not there:
             left_out(why)
+
+
+@pytest.fixture(autouse=True)
+def signals_stay() -> Iterator[None]:
+    """Fails where a test leaves a signal that ends this process: which of the next tests it ends is chance."""
+    yield
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.SIG_IGN)  # the next tests are not to blame
+            pytest.fail(f"the test leaves {number.name} as it is in a program that is none of Python's")
 
 
 @pytest.fixture(scope="session")

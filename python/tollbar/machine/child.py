@@ -31,16 +31,19 @@ others = threading.Lock()
 
 
 def execute(command: Sequence[str], given: Mapping[str, str]) -> NoReturn:
-    """Becomes the command, with `given` in its environment. Raises OSError."""
-    for number in _OF_PYTHON:
-        signal.signal(number, signal.SIG_DFL)
+    """Becomes the command, with `given` in its environment. Raises OSError, and ignores what it did before."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in _OF_PYTHON}
     variables = {**own_environment(), **given}
     try:
-        os.execvpe(command[0], list(command), variables)
-    except OSError as error:
-        if error.errno != 8:  # ENOEXEC: a script without a first line for the kernel, which shells run themselves
-            raise
-    os.execvpe("/bin/sh", ["/bin/sh", *_found(command)], variables)
+        try:
+            os.execvpe(command[0], list(command), variables)
+        except OSError as error:
+            if error.errno != 8:  # ENOEXEC: a script without a first line for the kernel, which shells run themselves
+                raise
+        os.execvpe("/bin/sh", ["/bin/sh", *_found(command)], variables)
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
 
 
 def _found(command: Sequence[str]) -> list[str]:
