@@ -24,7 +24,7 @@ class Timed:
     period_us: float = column("loop period, the time of many episodes over their number: median over launches")
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches", detail=True)
     high_us: float | None = column("upper end of it", detail=True)
-    fastest: float | None = column("loop period over that of the fastest, paired by round")
+    fastest: float | None = column("loop period over that of the fastest, paired by round", ends=True)
     fastest_low: float | None = column(
         "lower end of an interval that holds for all barriers of the place together (95 %)", detail=True
     )
@@ -34,7 +34,7 @@ class Timed:
         "fastest; tie: cannot be told from the fastest; slower (95 %, all together); ?: fewer than six launches; "
         "apart: in no run with it"
     )
-    today: float | None = column("loop period over that of what users have today, paired by round")
+    today: float | None = column("loop period over that of what users have today, paired by round", ends=True)
     today_low: float | None = column("lower end of its 95 % interval", detail=True)
     today_high: float | None = column("upper end of it", detail=True)
     today_is: str | None = column("which that is", detail=True)
@@ -73,6 +73,6 @@ def _notes(rows: Sequence[Timed], hidden: int) -> Iterator[str]:
     if today:
         yield f"today: times {' or '.join(today)}"
     if rows and min(row.launches for row in rows) < FEWEST:
-        yield "with fewer than six launches there is no interval and no verdict: `--effort usual` has more"
+        yield "(?): with fewer than six launches there is no interval and no verdict: `--effort usual` has more"
     if hidden:
         yield f"{hidden} barriers under other waiting policies are not shown (--effort full, or name them)"

@@ -58,6 +58,26 @@ class Table:
     def cells(self, columns: Sequence[str]) -> list[list[Any]]:
         return [[getattr(row, name) for name in columns] for row in self.rows]
 
+    def texts(self, columns: Sequence[str]) -> list[list[str]]:
+        """The cells as a table shows them, estimates with the ends of their intervals."""
+        estimates = {field.name for field in self._fields() if field.metadata.get("ends")}
+        return [
+            [
+                _shown(getattr(row, name), self.digits) + (self._ends(row, name) if name in estimates else "")
+                for name in columns
+            ]
+            for row in self.rows
+        ]
+
+    def _ends(self, row: Any, name: str) -> str:
+        """Nothing behind an empty cell or one that cannot differ, as a ratio to itself; a ? without an interval."""
+        value, low, high = (getattr(row, name + end) for end in ("", "_low", "_high"))
+        if value is None or low == high == value:
+            return ""
+        if low is None or high is None:
+            return " (?)"
+        return f" ({_shown(low, self.digits)} to {_shown(high, self.digits)})"
+
 
 def describe_columns(row_type: type) -> str:
     """The end of a command's `--help`: what each column means."""
@@ -161,7 +181,7 @@ def _as_text(table: Table, width: int) -> str:
     """
     right = _right_aligned(table)
     names = table.shown_columns
-    lines = [names, *([_shown(cell, table.digits) for cell in row] for row in table.cells(names))]
+    lines = [names, *table.texts(names)]
     columns = list(zip(*lines, strict=True))
     widest = [max(map(len, column)) for column in columns]
     least = [

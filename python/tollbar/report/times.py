@@ -76,13 +76,11 @@ def _row(of: Mapping[str, Any], today: Mapping[str, Any], more: Mapping[str, Any
         "low_us": of["low"] and of["low"] / 1e3,
         "high_us": of["high"] and of["high"] / 1e3,
         "fastest": of["ratio"],
-        "fastest_low": of["among_low"],
-        "fastest_high": of["among_high"],
+        **_ends("fastest", of, "among"),
         "fastest_is": of["to"],
         "verdict": of["verdict"],
         "today": today["ratio"],
-        "today_low": today["ratio_low"],
-        "today_high": today["ratio_high"],
+        **_ends("today", today, "ratio"),
         "today_is": today["to"],
         "loop_mean_us": of["mean"] / 1e3,
         "inside_mean_us": us("inside_ns", "mean"),
@@ -93,6 +91,12 @@ def _row(of: Mapping[str, Any], today: Mapping[str, Any], more: Mapping[str, Any
         "switches": more["switches"]["value"] if "switches" in more else None,
         "launches": of["launches"],
     }
+
+
+def _ends(name: str, of: Mapping[str, Any], interval: str) -> dict[str, Any]:
+    """The ends of a ratio's interval; that of a barrier to itself is 1 however few its launches are."""
+    itself = of["to"] == of["candidate"]
+    return {f"{name}_{end}": 1.0 if itself else of[f"{interval}_{end}"] for end in ("low", "high")}
 
 
 def _where(of: Mapping[str, Any]) -> str:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar bench, with replays in place of the measuring programs."""
 
+import re
+
 import pytest
 from tollbar.data import results
 
@@ -30,6 +32,8 @@ def test_bench_prints_what_each_barrier_takes_the_fastest_first(bench):
     assert rows["mcs"]["today_low"] <= rows["mcs"]["today"] <= rows["mcs"]["today_high"]
     assert 0 < rows["mcs"]["median_us"] <= rows["mcs"]["p99_us"]
     assert rows["mcs"]["launches"] == 14
+    table = bench(*many, "--ranks", "8", "--placement", "free").out
+    assert re.search(r"^free +8 +pthread_barrier .* [\d.]+ \([\d.]+ to [\d.]+\) +slower ", table, re.MULTILINE)
 
 
 def test_what_cannot_be_told_from_the_fastest_is_a_tie(bench):

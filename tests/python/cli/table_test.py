@@ -58,6 +58,25 @@ def test_a_table_may_ask_for_fewer_digits(value, shown):
 
 
 @dataclass(frozen=True)
+class Estimate:
+    ratio: float | None = column("how many times", ends=True)
+    ratio_low: float | None = column("lower end", detail=True)
+    ratio_high: float | None = column("upper end", detail=True)
+
+
+def test_an_estimate_stands_with_the_ends_of_its_interval_or_a_question_mark():
+    rows = [
+        Estimate(1.2345, 1.1, 1.3456),
+        Estimate(2.0, None, None),
+        Estimate(1.0, 1.0, 1.0),
+        Estimate(None, None, None),
+    ]
+    lines = [line.strip() for line in printed(Table(rows, digits=3), "table").splitlines()]
+    assert lines == ["ratio", "1.23 (1.1 to 1.35)", "2 (?)", "1", ""]
+    assert printed(Table(rows[:1]), "csv") == "ratio,ratio_low,ratio_high\n1.2345,1.1,1.3456\n"
+
+
+@dataclass(frozen=True)
 class Wide:
     name: str = column("what it is called")
     count: int = column("how many there are")
