@@ -3,7 +3,8 @@
 
 A choice that differs from what an untuned group runs is stored only where it loses nowhere: alone and beside
 a neighbour, and if its threads are not pinned when the group is made, among free and among pinned threads, as
-they may pin themselves later. Situations of which that is not known are measured.
+they may pin themselves later. It does not lose where the 95 % interval of its ratio to an untuned group says so.
+Situations of which that is not known are measured.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from tollbar.data.places import Candidate, Measurements, Situation
     from tollbar.data.statistics import Interval, Ratio
 
-#: More than that over an untuned group is a loss.
+#: A ratio to an untuned group that is certainly above that is a loss; so is one that may be above beside.AS_GOOD.
 LOSES = 1.05
 #: The company in which a choice has to hold, by the words of the tuning file.
 NEIGHBOURS = {"alone": "alone", "neighbour": "1 neighbour"}
-LAUNCHES = 6
-_BUDGET_S = 40.0
+LAUNCHES = 8  #: so many leave the greatest of the ratios of two workloads a lower end
+_BUDGET_S = 25.0
 
 Where = tuple[str, str]  #: placement, neighbours as in NEIGHBOURS
 
@@ -46,7 +47,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A choice, what it has to hold against, and the ratios that are known."""
+    """A choice, what it has to hold against, and the ratios that have an interval."""
 
     choice: Choice
     untuned: Candidate
@@ -86,9 +87,9 @@ def _claims(
             measured = known.get((ranks, where))
             alone = measured and measured.ratio(wanted.pick.label, untuned.label)
             for word, neighbours in NEIGHBOURS.items():
-                ratios[where, word] = _ratios(beside_them, wanted.pick, untuned, (neighbours, where, ranks))
-            if alone:
-                ratios[where, "alone"].append(alone)
+                some = _ratios(beside_them, wanted.pick, untuned, (neighbours, where, ranks))
+                some += [alone] if alone and word == "alone" else []
+                ratios[where, word] = [ratio for ratio in some if ratio.low is not None]
         claims.append(_Claim(wanted, untuned, ratios))
     return claims
 
@@ -116,15 +117,15 @@ def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
     if not claim.ratios:
         return Checked(chosen, [own])
     worst = {where: statistics.greatest(ratios) for where, ratios in claim.ratios.items() if ratios}
-    lost = {where: ratio for where, ratio in worst.items() if ratio.value > LOSES}
+    lost = {where: ratio for where, ratio in worst.items() if not _keeps_up(ratio)}
     if not lost and not claim.lacking:
         return Checked(chosen, list(claim.ratios), statistics.greatest([*chain(*claim.ratios.values())]))
     what = chosen.pick.label
     if lost:
         where = max(lost, key=lambda place: lost[place].value)
-        why = f"{what} takes {lost[where].value:.3g} times ({tables.interval_text(lost[where])}) as long {_text(where)}"
+        why = f"{what} takes {tables.ratio_text(lost[where])} times as long {_text(where)}"
     else:
-        why = f"{what} was not measured {_text(claim.lacking[0])}"
+        why = f"{what} was not measured in {statistics.FEWEST} launches {_text(claim.lacking[0])}"
     measured = known.get((chosen.situation.ranks, chosen.situation.placement))
     latency = measured and measured.median(untuned.label, "latency_ns")
     if not measured or not latency:
@@ -140,6 +141,15 @@ def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
         by="period",
     )
     return Checked(safe, [own], why=why)
+
+
+def _keeps_up(ratio: Interval) -> bool:
+    """Whether it is known to be no loss. Every ratio has an interval."""
+    from tollbar.data.beside import AS_GOOD
+
+    assert ratio.low is not None
+    assert ratio.high is not None
+    return ratio.low <= LOSES and ratio.high <= AS_GOOD
 
 
 def _text(where: Where) -> str:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from tollbar.data.statistics import Interval
     from tollbar.data.tuning import Entry
 
-#: Fewer launches of a situation decide nothing.
-LAUNCHES = 3
-
 
 @dataclass(frozen=True)
 class Tuned:
@@ -236,6 +233,7 @@ def lacks(measured: Measurements) -> str:
     """The lack that keeps the situation from being chosen for; empty when it has the usual candidates and launches."""
     from tollbar.campaigns import threads as campaign
     from tollbar.data import choice
+    from tollbar.data.statistics import FEWEST
 
     usual = set(choice.OWN) - ({"plan"} if measured.place.ranks > campaign.MANY else set())
     usual -= {"combination"} if measured.place.placement == "free" else set()
@@ -244,7 +242,7 @@ def lacks(measured: Measurements) -> str:
     if missing:
         return f"no {' and no '.join(sorted(missing))} was measured"
     launches = _launches(measured)
-    return f"{launches} of {LAUNCHES} launches" if launches < LAUNCHES else ""
+    return f"{launches} of {FEWEST} launches" if launches < FEWEST else ""
 
 
 def _launches(measured: Measurements) -> int:
