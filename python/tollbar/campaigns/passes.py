@@ -54,7 +54,15 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
         _measure(work, outcome, known, report)
     except BaseException as error:
         error.add_note(f"{outcome.folder} is incomplete")
+        if "kind" in known:  # something may have been measured
+            _write_end(outcome, known | {"incomplete": True}, seen)
         raise
+    _write_end(outcome, known, seen)
+    return outcome
+
+
+def _write_end(outcome: Outcome, known: dict[str, Any], seen: noise.Look) -> None:
+    """Stores what the run is about, how far it came, and how quiet the machine was until now."""
     marks = noise.marks(seen, known)
     outcome.noise = marks["noise"]
     known |= {
@@ -65,7 +73,6 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
         **marks,
     }
     results.write_environment(outcome.folder, known)
-    return outcome
 
 
 def _measure(work: Campaign, outcome: Outcome, known: dict[str, Any], report: Report) -> None:

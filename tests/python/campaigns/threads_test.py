@@ -192,7 +192,9 @@ def test_an_interrupted_run_is_called_incomplete_in_its_folder(tmp_path, program
         passes.measure(work, notes, tmp_path / "runs", interrupt)
     run = results.newest(tmp_path / "runs", "threads")
     assert raised.value.__notes__ == [f"{run} is incomplete"]
-    assert results.read_environment(run)["incomplete"] is True
+    stored = results.read_environment(run)
+    assert stored["incomplete"] is True
+    assert {"load_after", "load_beside_after", "stolen", "loud", "passes"} <= stored.keys()
     assert not {"incomplete", "launches_a_look"} & measure(tmp_path, launches=1)[1].environment.keys()
 
 
