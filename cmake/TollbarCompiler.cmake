@@ -37,6 +37,15 @@ if(TOLLBAR_SANITIZE)
     endif()
 endif()
 
+# tollbar_unity(target): compiles the target's sources as one where TOLLBAR_UNITY asks for it.
+function(tollbar_unity target)
+    if(TOLLBAR_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+        # A file that others include looks like a header, whose anonymous names GCC warns of.
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+    endif()
+endfunction()
+
 # tollbar_precompile(target owner [headers...])
 #
 # Has the target include headers that are compiled once, with the owner, for all targets with the same options. Only

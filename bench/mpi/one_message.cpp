@@ -32,8 +32,8 @@ public:
     MessageEnd(const MessageEnd&) = delete;
     MessageEnd& operator=(const MessageEnd&) = delete;
 
-    void begin(std::uint32_t messages) noexcept {
-        for (std::uint32_t channel = 0; channel < messages; ++channel) p2p_.start(p2p_.state, in_[channel]);
+    void begin(std::uint32_t number) noexcept {
+        for (std::uint32_t channel = 0; channel < number; ++channel) p2p_.start(p2p_.state, in_[channel]);
     }
     void send(std::uint32_t channel) noexcept {
         wait_until_done(out_[channel]);
