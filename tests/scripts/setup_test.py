@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
-#: Stand-ins for the programs that setup calls. cmake, libck-dev and chromium are missing; apt-get tells.
+#: Stand-ins for the programs that setup calls. cmake, libck-dev, libmpich-dev and chromium are missing; apt-get tells.
 PROGRAMS = {
-    "dpkg-query": 'case "$*" in *cmake*|*libck-dev*|*chromium*) exit 1;; esac; echo installed',
+    "dpkg-query": 'case "$*" in *cmake*|*libck-dev*|*libmpich-dev*|*chromium*) exit 1;; esac; echo installed',
     "apt-get": 'echo "apt-get $*"',
     "env": 'shift; "$@"',
     "sudo": '"$@"',
@@ -45,20 +45,20 @@ def test_without_a_choice_everything_is_installed_after_it_was_told(setup):
     code, said, installed = setup("")
     assert code == 0
     told, _, _ = said.partition("setup: installing")
-    assert "4 Debian packages are missing" in told
+    assert "5 Debian packages are missing" in told
     assert "needed to build anything: cmake" in told
     assert "libck-dev: without it Concurrency Kit is not measured" in told
     assert "make PACKAGES=needed" in told
     assert "make library" in told
-    assert installed == ["setup: installing cmake libck-dev chromium chromium-driver"]  # in one step
+    assert installed == ["setup: installing cmake libck-dev libmpich-dev chromium chromium-driver"]  # in one step
 
 
 def test_only_what_is_needed_is_installed_where_that_is_asked_for(setup):
     assert setup("needed")[2] == ["setup: installing cmake"]
 
 
-def test_the_demo_installs_what_it_measures(setup):
-    assert setup("demo")[2] == ["setup: installing cmake libck-dev"]
+def test_the_demo_installs_what_it_measures_and_nothing_else(setup):
+    assert setup("demo")[2] == ["setup: installing cmake libmpich-dev"]
 
 
 def test_what_was_configured_before_an_installation_is_configured_again(setup, tmp_path):

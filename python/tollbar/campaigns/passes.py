@@ -19,6 +19,7 @@ from typing import Any
 from tollbar.campaigns.campaign import Campaign
 from tollbar.data import results, schema
 from tollbar.data.schema import Launch
+from tollbar.data.statistics import FEWEST
 from tollbar.machine import facts as machine
 from tollbar.machine import noise
 from tollbar.machine.session import Finished, Session
@@ -104,13 +105,15 @@ def _words(neighbours: int) -> str:
 
 
 def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Report) -> None:
-    """Stops before a situation that would not end within the budget; the first pass is always whole.
+    """Stops before a situation that would not end within the budget; the first pass is always whole, and in a short run
+    as many as an interval needs.
 
     After `launches` passes come further ones of the situations that want more."""
     chance = random.Random(work.request.seed)
     began, group = time.monotonic(), 0
     pace = _Pace(work)
     rounds, passes = min(work.request.rounds, FIRST_ROUNDS), work.request.launches
+    least = min(FEWEST, passes) if work.request.short else 1
     wanted = list(work.situations)
     while wanted:
         number = outcome.passes
@@ -118,7 +121,7 @@ def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Repo
         chance.shuffle(wanted)
         for situation in wanted:
             left = work.request.budget_s - (time.monotonic() - began)
-            if number and pace.seconds(situation, rounds) > left:
+            if number >= least and pace.seconds(situation, rounds) > left:
                 outcome.notes.append(f"the budget of {work.request.budget_s:.0f} s ended after {number} whole passes")
                 return
             where = f"{work.say(situation)}, pass {number + 1}{f' of {passes}' if number < passes else ''}"

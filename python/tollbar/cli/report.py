@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tollbar import environment
 from tollbar.cli import output
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, verb
@@ -68,11 +69,25 @@ def run(args: argparse.Namespace) -> Table:
     return Table([Written(str(page), len(files[page]), launches, names)], Written, notes=notes)
 
 
+def _tuned(run: Stored) -> dict[tuple[str, int], str]:
+    """The plans for groups of threads that are stored for the machine of that run, by placement and number."""
+    from tollbar.data import tuning
+    from tollbar.machine import facts
+
+    try:
+        entries = tuning.read(environment.tuning_file())
+    except ValueError:  # whoever writes says what is wrong
+        return {}
+    machine = facts.short_id(run.environment)
+    known = [entry.pairs for entry in entries if entry.kind == "threads" and entry.pairs.get("machine") == machine]
+    return {("pinned" if pairs["pinned"] == "yes" else "free", int(pairs["ranks"])): pairs["plan"] for pairs in known}
+
+
 def _pages(runs: list[Stored], named: Path) -> tuple[dict[Path, bytes], Sequence[str]]:
     """The report, and what is too big for a page; the answer in words."""
     from tollbar.report import page as report
 
-    made = report.pages(*runs, name=named.name)
+    made = report.pages(*runs, name=named.name, stored=_tuned(runs[0]))
     files = {named: made.report.encode()}
     folder = named.with_name(made.folder)
     if made.beside:

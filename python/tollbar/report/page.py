@@ -61,8 +61,11 @@ def page(*runs: Stored) -> str:
     return pages(*runs).report
 
 
-def pages(*runs: Stored, name: str = "report.html") -> Pages:
-    """One run of threads at most, and others; the machine shown is the first one's. `name`: of the report."""
+def pages(*runs: Stored, name: str = "report.html", stored: Mapping[today.Where, str] | None = None) -> Pages:
+    """One run of threads at most, and others; the machine shown is the first one's.
+
+    `name` is that of the report; `stored` are the plans that the library finds for groups of threads.
+    """
     by_kind: dict[str, list[Stored]] = defaultdict(list)
     for run in runs:
         by_kind[kind_of(run)].append(run)
@@ -70,7 +73,7 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
     of_threads = gathered.get("threads") or samples.gather([])
     situations = places.threads(of_threads)
     choices = [chosen for measured in situations.values() if (chosen := choice.choose(measured)) is not None]
-    first = today.first(of_threads, gathered.get("mpi"), choices, gathered.get("neighbours"))
+    first = today.first(of_threads, gathered.get("mpi"), gathered.get("neighbours"), stored)
     left_out = LeftOut()
     machine = runs[0].environment
     versions = gathered[kind_of(runs[0])].facts.get(runs[0].folder.name, {})

@@ -224,7 +224,7 @@ def _between(low: float | None, high: float | None, text: Any) -> str:
 
 def _brief(stored: Samples, by_bench: Mapping[str, Samples]) -> str:
     """Sentences about all that is stored, a line each; made of the same numbers as the tables."""
-    lines = [_sentence(text) for text in today.first(by_bench["threads"], by_bench["mpi"], [], stored).answer]
+    lines = [_sentence(text) for text in today.first(by_bench["threads"], by_bench["mpi"], stored).answer]
     lines += [_behind(by_bench["threads"])]
     if cells := beside.gather(stored):
         lines += beside_section.counted(cells)

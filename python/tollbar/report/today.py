@@ -15,7 +15,6 @@ import polars as pl
 from markupsafe import Markup, escape
 
 from tollbar.data import beside
-from tollbar.data.choice import Choice
 from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import SITUATION, medians, ratio, summary
@@ -34,9 +33,11 @@ _PLACE = ["over", "placement", "ranks"]
 _MOST_ROWS = 9  # of MPI: a phone shows them all
 _IN_SENTENCES = (2, 4, 8)  # numbers of threads or ranks, where they were measured
 _PLACEMENTS = ("free", "pinned")
+_KEPT = "the plan that it has anyway"
 _PERIOD = Axis("loop period, less is better", "log", "ns")
 
 Key = tuple[str, str, int, str]  #: the values of _PLACE and the candidate
+Where = tuple[str, int]  #: a placement and a number of threads
 Ratios = Mapping[Key, Interval]
 
 
@@ -80,13 +81,17 @@ class First:
         """The sentences as plain text, for a terminal."""
         sentences = [panel.sentence for panel in self.threads[:1]]
         sentences += [self.beside] if self.beside else []
-        return [sentence.striptags() for sentence in (*sentences, *self.mpis)]
+        advice = [Markup("{}: {}").format(line.use, line.why) for line in self.advice]
+        return [sentence.striptags() for sentence in (*sentences, *self.mpis, *advice)]
 
 
 def first(
-    of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice], beside_others: Samples | None = None
+    of_threads: Samples,
+    of_mpi: Samples | None = None,
+    beside_others: Samples | None = None,
+    stored: Mapping[Where, str] | None = None,
 ) -> First:
-    """The first screen, as far as there are samples; `choices` are what `tollbar tune` stores."""
+    """The first screen, as far as there are samples; `stored` are the plans that the library finds for groups."""
     threads, processes = _alone(of_threads), _alone(of_mpi or of_threads)
     users = threads.filter(pl.col("candidate").is_in([OURS, *TODAY]))
     calls = processes.filter(pl.col("candidate").is_in([MPI_OWN, MPI_BESIDE, *DOORS]))
@@ -100,10 +105,12 @@ def first(
         of_mpis = _of_mpis(doors)
         mpi = Panel("mpi", _over_mpis(calls, of_mpi), of_mpis[0])
     beside = _beside(beside_others) if beside_others else None
-    return First(panels, mpi, of_mpis, beside, _advice(ratios, doors, choices))
+    measured = sorted(set(threads.select("placement", "ranks").iter_rows()))
+    advice = _advice(ratios, doors, {} if stored is None else {where: stored.get(where, "") for where in measured})
+    return First(panels, mpi, of_mpis, beside, advice)
 
 
-def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choice]) -> list[Advice]:
+def _advice(ratios: Ratios, doors: Mapping[str, Ratios], plans: Mapping[Where, str]) -> list[Advice]:
     """Three lines at most: threads, threads with ranks, processes."""
     made = []
     peer = next((name for name in TODAY if any(key[-1] == name for key in ratios)), None)
@@ -111,9 +118,8 @@ def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choic
         against = {key: ratio for key, ratio in ratios.items() if key[-1] == peer}
         use = Markup("{} in place of {}").format(_code(OURS), _code(peer))
         made.append(Advice("Threads", use, Markup("{}.").format(_summary(against, "threads"))))
-    if choices:
-        use = Markup("{} after {}").format(_code("tollbar::group"), _code("tollbar tune"))
-        made.append(Advice("Threads with ranks", use, _picks(choices)))
+    if plans:
+        made.append(Advice("Threads with ranks", _code("tollbar::group"), _stored(plans)))
     if by_mpi := _best_doors(doors):
         use = Markup("{}, the program started by {}").format(_code(MPI_OWN), _code("tollbar run"))
         made.append(Advice("MPI", use, Markup("; ").join(by_mpi) + "."))
@@ -323,16 +329,19 @@ def _stretches(counts: Sequence[int], measured: Sequence[int]) -> str:
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
-def _picks(choices: Sequence[Choice]) -> Markup:
-    """The barriers that `tollbar tune` stores."""
-    every = [("threads", chosen.situation.placement, chosen.situation.ranks, "") for chosen in choices]
-    by_pick: dict[str, list[Key]] = {}
-    for chosen, key in zip(choices, every, strict=True):
-        by_pick.setdefault(chosen.pick.label, []).append(key)
+def _stored(plans: Mapping[Where, str]) -> Markup:
+    """The plans that `tollbar tune` has stored; an empty one is that which a group has anyway."""
+    every = [("threads", *where, "") for where in plans]
+    by_plan: dict[str, list[Key]] = {}
+    for key, plan in zip(every, plans.values(), strict=True):
+        by_plan.setdefault(plan, []).append(key)
+    if list(by_plan) == [""]:
+        return Markup("nothing is stored, so it keeps {}.").format(_KEPT)
     parts = [
-        Markup("{} with {}").format(_code(label), _counts(keys, "threads", every)) for label, keys in by_pick.items()
+        Markup("{} with {}").format(_code(plan) if plan else _KEPT, _counts(keys, "threads", every))
+        for plan, keys in sorted(by_plan.items(), key=lambda item: not item[0])
     ]
-    return Markup("; ").join(parts) + "."
+    return Markup("stored for it: {}.").format(Markup("; ").join(parts))
 
 
 def _nearest(counts: Iterable[int], usable: int) -> int:

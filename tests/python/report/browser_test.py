@@ -37,7 +37,7 @@ def address(tmp_path_factory, replay):
             told = replay.turns(program, ranks, "free", 1, number, "", name, "0,20~0.5")
             lines = "".join(json.dumps(record) + "\n" for record in told)
             results.write_launch(beside, number, program, lines)
-    made = report.pages(results.read(threads), results.read(mpi), results.read(beside))
+    made = report.pages(results.read(threads), results.read(mpi), results.read(beside), stored={})
     page = tmp_path_factory.mktemp("page") / "report.html"
     page.write_text(made.report, encoding="utf-8")
     return page.as_uri()

@@ -106,7 +106,7 @@ def test_the_first_chart_has_the_own_barrier_of_an_mpi_that_was_measured_by_turn
             text = replay.ranks_launch(ranks, 1, launch, "preload", "by turns")
             results.write_launch(tmp_path, 2 * launch + ranks // 4, "p", text)
     of_mpi = samples.gather([results.read(tmp_path)])
-    made = today.first(of_mpi, of_mpi, [])
+    made = today.first(of_mpi, of_mpi)
     drawn = {line.label: line.y for line in made.mpi.figure.lines}
     ours = drawn["MPI_Barrier [preload]"]
     assert drawn.keys() == {"MPI_Barrier", "MPI_Barrier [preload]"}

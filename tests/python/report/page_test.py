@@ -179,6 +179,23 @@ def test_the_answer_is_what_the_first_screen_says(made, page):
     assert all(" ".join(line.split()) in words for line in made.answer)
 
 
+def test_the_answer_says_what_is_stored_for_groups(run):
+    def said(**stored):
+        made = report.pages(run, **stored)
+        words = " ".join("".join(Page(made.report).words).split())
+        lines = [line for line in made.answer if line.startswith("tollbar::group: ")]
+        assert all(line in words for line in lines)
+        return lines
+
+    kept = "the plan that it has anyway"
+    assert said() == []  # nobody has looked
+    assert said(stored={}) == [f"tollbar::group: nothing is stored, so it keeps {kept}."]
+    known = {("free", ranks): "turnstile" for ranks in (2, 4)}
+    (line,) = said(stored=known)
+    assert line.startswith("tollbar::group: stored for it: turnstile with 2 and 4 threads, free; ")
+    assert line.count(kept) == 1
+
+
 def stated(page):
     """Every ratio of the first screen, with the ends of its interval."""
     first = re.search(r'<section id="today">.*?</section>', page, re.DOTALL)[0]
