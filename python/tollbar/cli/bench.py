@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import tollbar
 from tollbar import InvalidArgument
-from tollbar.cli import arguments, bench_beside, bench_crowd, bench_times, bench_work, ways
+from tollbar.cli import arguments, bench_effort, bench_times, bench_values, ways
 from tollbar.cli.bench_effort import EFFORTS, effort
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
@@ -34,39 +34,23 @@ def _as_programs_name_it(text: str) -> str:
     return f"{name}+{wait.removesuffix(')')}" if gap else text
 
 
-def _counts(least: int, most: int, what: str) -> arguments.Reader:
-    return arguments.listed(arguments.number(int, least, most, f"number of {what}"))
-
-
-def workloads(text: str) -> tuple[str, ...]:
-    """The value of --compute. `paper` stands for all workloads of the NIC paper."""
-    if text == "paper":
-        return ("paper",)
-    for part in text.split(","):
-        try:
-            tollbar.parse_workload(part)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(f"'{part}' is not US or US~SHARE: {error}") from None
-    return tuple(dict.fromkeys(text.split(",")))
-
-
 #: Every option by its flag: how it is read, what stands for its value, and its help.
 OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "--compute": (
-        workloads,
+        bench_values.workloads,
         "US[~S][,...]",
         "computing before each barrier; 360us, 2100us, 9450us, paper: the applications of the NIC paper",
     ),
     "--beside": (
-        bench_beside.kinds,
+        bench_values.neighbours,
         "WHO[,WHO...]",
         "alone, neighbour, neighbours, session, cgroup, quota: plain programs beside those; all",
     ),
-    "--cpus": (_counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
+    "--cpus": (bench_values.counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
     "--placement": (
         arguments.listed(arguments.one_of(("pinned", "free"))),
-        "pinned,free",
-        "of threads (default: both)",
+        "WHERE",
+        "of threads: pinned, free (default: both)",
     ),
     "--mpi": (arguments.names, "NAME[,NAME...]", "openmpi, mpich, impi, openmpi5 (default: one of each)"),
     "--hosts": (
@@ -74,7 +58,7 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "N",
         "over N hosts of network namespaces; needs root",
     ),
-    "--threads": (_counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
+    "--threads": (bench_values.counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
     "--level": (str, "", "what is asked of the MPI"),
 }
 LEVELS = ("funneled", "serialized", "multiple")
@@ -90,7 +74,6 @@ class Bench:
     about: str
     ranks: str  #: what --ranks are
     options: Sequence[str] = ()
-    rows: Sequence[tuple[str, type]] = (("", bench_times.Timed),)  #: by the option that changes them
     campaign: str = ""  #: its module; its own name, if there is none
     most_ranks: int = 4096
 
@@ -99,7 +82,7 @@ class Bench:
             self.name,
             help=self.about,
             description=f"Measures {self.about}.",
-            epilog="\n\n".join(f"{flag} {describe_columns(row)}".lstrip() for flag, row in self.rows),
+            epilog=describe_columns(bench_times.Timed),
         )
         parser.add_argument(
             "barriers",
@@ -110,7 +93,7 @@ class Bench:
         )
         parser.add_argument(
             "--ranks",
-            type=_counts(2, self.most_ranks, self.ranks),
+            type=bench_values.counts(2, self.most_ranks, self.ranks),
             metavar="N[,N...]",
             help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
         )
@@ -125,8 +108,7 @@ class Bench:
             type=effort,
             metavar="|".join(EFFORTS),
             default=effort("usual"),
-            help="how much is measured (default: usual), and changes of it, as in "
-            "quick,launches=1,rounds=1,budget=10,seed=5",
+            help=f"default: usual; as in quick,budget=9 followed by {bench_effort.CHANGES}",
         )
         parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)")
 
@@ -138,14 +120,8 @@ class Bench:
             folder, unsafe = self.measure(args, how)
         except NotHere as error:
             print(f"tollbar bench: {error}", file=sys.stderr)
-            return Table([], self.rows[0][1])
-        if how == "work":
-            return bench_work.table(folder, unsafe)
-        if how == "crowd":
-            return bench_crowd.table(folder, unsafe)
-        if how == "neighbours":
-            return bench_beside.table(folder, unsafe)
-        every = bool(args.barriers) or args.effort["name"] == "full"
+            return Table([], bench_times.Timed)
+        every = bool(args.barriers) or args.effort["name"] == "full" or how in ("neighbours", "crowd")
         return bench_times.table(folder, unsafe, every_policy=every)
 
     def _how(self, args: argparse.Namespace) -> str:
@@ -199,9 +175,9 @@ class Bench:
             if args.ranks or args.placement:
                 request = replace(request, pinned=())
         elif getattr(args, "beside", None):
-            request = replace(request, neighbours=_neighbours(args.beside))
+            request = replace(request, neighbours=bench_values.loops(args.beside))
         if how == "crowd":
-            request = bench_crowd.on_these_processors(bench_crowd.computing(request, args.compute))
+            request = bench_values.crowded(request, args.compute)
         if request.only:
             _check_names(request, module.names())
         return _run(module.prepared(request), args.output)
@@ -217,14 +193,6 @@ class Bench:
             as_printed=paper and self.name in ("udp", "nic") and not request.full,
         )
         return _run(work.prepared(self.name, request), args.output)
-
-
-def _neighbours(beside: Sequence[str]) -> int:
-    """How many loops share the session. Raises WrongUse for neighbours that only threads can have."""
-    known = {"neighbour": 1, "neighbours": 2}
-    if len(beside) > 1 or beside[0] not in known:
-        raise WrongUse(f"--beside {','.join(beside)}: ranks take {' or '.join(known)}")
-    return known[beside[0]]
 
 
 def _check_names(request: Request, names: Collection[str]) -> None:
@@ -292,19 +260,12 @@ BENCHES = {
             "barriers between threads, beside those of C++, pthreads, OpenMP, Boost and Concurrency Kit",
             "threads",
             ("--compute", "--beside", "--cpus", "--placement"),
-            rows=(
-                ("", bench_times.Timed),
-                ("--compute", bench_work.Run),
-                ("--beside", bench_beside.Beside),
-                ("--cpus", bench_crowd.Crowded),
-            ),
         ),
         Bench(
             "mpi",
             "barriers between the ranks of an MPI, beside the MPI's own",
             "ranks",
             ("--compute", "--beside", "--mpi", "--hosts"),
-            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
         ),
         Bench(
             "hybrid",
@@ -317,14 +278,12 @@ BENCHES = {
             "split barriers between PEs of an OpenSHMEM, alone and in a sparse exchange of messages",
             "PEs",
             ("--compute", "--beside"),
-            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
         ),
         Bench(
             "udp",
             "barriers between hosts over UDP, beside an MPI over TCP; hosts are network namespaces",
             "hosts",
             ("--compute", "--beside"),
-            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
             most_ranks=MOST_HOSTS,
         ),
         Bench(
@@ -332,7 +291,6 @@ BENCHES = {
             "MPI_Barrier by the hosts' messages and on their network cards, and both without an MPI",
             "hosts",
             ("--compute", "--beside"),
-            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
             campaign="udp",
             most_ranks=MOST_HOSTS,
         ),

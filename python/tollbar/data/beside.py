@@ -31,7 +31,9 @@ AUTO, GROUP, TUNED = "tollbar::barrier", "group", "tuned group"
 FIXED = ("tollbar::barrier (spin)", "tollbar::barrier (yield)", "tollbar::barrier (park)")
 #: A way to wait with such a ratio to the best counts as good.
 AS_GOOD = 1.25
-TURN = "turn_ns"
+TURN = "period_ns"
+#: The kinds of runs that have such situations.
+_KINDS = ("neighbours", "tune")
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ class Count:
 
 def gather(samples: Samples) -> dict[Situation, Measurements]:
     """Every situation of these runs, in order; nothing where there is none."""
-    turns = dataclasses.replace(samples, records=samples.records.filter(pl.col("metric") == TURN))
-    there = places.gather(turns, places.BESIDE)
+    turns = samples.records.filter(pl.col("metric") == TURN, pl.col("bench").is_in(_KINDS))
+    there = places.gather(dataclasses.replace(samples, records=turns), places.BESIDE)
     return dict(sorted(there.items(), key=lambda pair: _order(pair[0])))
 
 

@@ -31,7 +31,7 @@ BESIDE = ("neighbours", "placement", "computing", "ranks")
 
 DOORS = ("component", "preload")
 #: The times that make a candidate one, and those that tables show.
-_MEASURED = ("period_ns", "latency_ns", "alone_latency_ns", "run_ns", "turn_ns")
+_MEASURED = ("period_ns", "latency_ns", "alone_latency_ns", "run_ns")
 TIMES = {"period": "period_ns", "latency": "latency_ns", "skew": "skew_ns", "span": "span_ns"}
 
 

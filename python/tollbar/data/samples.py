@@ -52,10 +52,11 @@ _EPISODES = {
 }
 
 #: The metrics of a record of each kind; a list gives a row for each of its values.
-#: Period is the time of many episodes over their number, latency last entry to last exit, skew first exit to
-#: last exit, span first entry to last exit, call the time of rank 0 in its call, inside the mean time of all
-#: ranks in theirs, inside_each that of each rank, in their order. A few episodes of a crowd are timed from last
-#: entry to last entry: the own time of rank 0 depends on when it happens to leave.
+#: Period is the time of many turns over their number, a turn being computing, if any, and an episode; least is the
+#: computing of the rank that computes longest, which no turn can be shorter than. Latency is last entry to last exit,
+#: skew first exit to last exit, span first entry to last exit, call the time of rank 0 in its call, inside the mean
+#: time of all ranks in theirs, inside_each that of each rank, in their order. A few episodes of a crowd are timed from
+#: last entry to last entry: the own time of rank 0 depends on when it happens to leave.
 METRICS: dict[str, dict[str, pl.Expr]] = {
     "batch": _EPISODES,
     "episodes": {
@@ -70,6 +71,8 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
         "wake_ns": pl.col("wake_ns"),
     },
     "work": {
+        "period_ns": pl.col("elapsed_ns") / pl.col("runs") / pl.col("phases"),
+        "least_ns": pl.col("longest_ns") / pl.col("phases"),
         "run_ns": pl.col("elapsed_ns") / pl.col("runs"),
         "longest_ns": pl.col("longest_ns"),
         "computing_ns": pl.col("computing_ns"),
@@ -77,7 +80,7 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
         "barrier_ns": (pl.col("elapsed_ns") / pl.col("runs") - pl.col("longest_ns")) / pl.col("phases"),
     },
     "turns": {
-        "turn_ns": pl.col("elapsed_ns") / pl.col("turns"),
+        "period_ns": pl.col("elapsed_ns") / pl.col("turns"),
         "cpu_ns": pl.col("cpu_ns") / pl.col("turns"),
         "switches": (pl.col("voluntary") + pl.col("involuntary")) / pl.col("turns"),
     },

@@ -69,7 +69,7 @@ def medians(rows: pl.DataFrame, by: Sequence[str], environments: Mapping[str, Ma
     ]
     table = _with(launches.with_columns(**ends).drop("value", "run"), intervals, ("value", "low", "high", "launches"))
     values = all_values(rows)
-    more = rows.group_by(by).agg(mean=values.mean(), p99=values.quantile(0.99))
+    more = rows.group_by(by).agg(mean=values.mean(), p99=values.quantile(0.99, "linear"))
     return table.join(more, on=by, how="left", maintain_order="left")
 
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar.data import beside
 from tollbar.data.beside import AUTO, FIXED, GROUP, TUNED
 from tollbar.data.places import Measurements, Situation
 from tollbar.data.samples import Samples
-from tollbar.data.statistics import Interval
+from tollbar.data.statistics import FEWEST, Interval
 from tollbar.report import tables
 from tollbar.report.candidates import PEERS
 from tollbar.report.charts import time_text
@@ -112,6 +112,21 @@ def markdown(samples: Samples) -> str:
     names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", "over the best"]
     names += [f"over {peer}" for peer in PEERS]
     return f"{above}\nEvery cell, `{AUTO}` over others:\n\n{tables.markdown_table(names, every)}"
+
+
+def lines(cells: Mapping[Situation, Measurements]) -> Iterator[str]:
+    """For each kind of neighbours the cells in which what does not have to be told how to wait is far from the best."""
+    for neighbours, some in beside.by_neighbours(cells).items():
+        for label in (AUTO, GROUP):
+            if count := beside.count(some, label):
+                yield f"{word(neighbours)}: {label} over {beside.AS_GOOD:g} times the best: {_counted(count)}"
+    if count := beside.count(cells, TUNED, GROUP):
+        yield f"{TUNED} over {beside.AS_GOOD:g} times the untuned one: {_counted(count)}"
+
+
+def _counted(count: beside.Count) -> str:
+    few = "" if count.launches >= FEWEST else f"; {tables.few_text(count.launches)}"
+    return f"certainly in {count.certain}, possibly in {count.possible} of {count.situations} cells{few}"
 
 
 def counted(cells: Mapping[Situation, Measurements]) -> list[str]:

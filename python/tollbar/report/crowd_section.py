@@ -88,6 +88,14 @@ def _worst(of: Candidate, points: Sequence[Point]) -> Interval:
     return statistics.greatest(known)
 
 
+def scheduler_text(scheduler: Scheduler) -> str:
+    """The machine's scheduler in a sentence."""
+    return (
+        f"this machine: a quantum is {scheduler.quantum_us.value / 1e3:.3g} ms, a switch by yielding "
+        f"{scheduler.yield_us.value:.3g} us, by waking and sleeping {scheduler.sleep_us.value:.3g} us"
+    )
+
+
 def verdict_text(verdict: Verdict) -> str:
     """The barrier to take, and what the others cost, in a sentence."""
     text = f"{verdict.place.on_processors}: take {verdict.take.label}, at worst {_text(verdict.worst)} the fastest"

@@ -30,7 +30,7 @@ _NOTHING = "Nothing is stored yet.\n"
 #: The columns that tables are made of; all else is kept for whoever asks the file.
 _METRICS = (
     "period_ns", "latency_ns", "skew_ns", "call_ns", "inside_ns", "alone_latency_ns", "cpu_ns", "switches",
-    "turn_ns", "exchange_ns", "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
+    "exchange_ns", "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
 )  # fmt: skip
 #: The barriers of threads that are kept: what users have today, and what tollbar offers instead.
 OF_THREADS = (

@@ -10,8 +10,10 @@ from typing import Any
 import polars as pl
 
 from tollbar.campaigns.mpi_settings import WATCHED_CALLS
+from tollbar.data.beside import NEIGHBOURS
 from tollbar.data.samples import Samples
 from tollbar.data.summary import FASTEST, SITUATION, summary
+from tollbar.report.beside_section import word
 
 #: Barriers that users have today: the first of these that was measured in a situation.
 TODAY = (
@@ -25,11 +27,11 @@ TODAY = (
     "MPI_Ibarrier",
 )
 _KEY = [*SITUATION, "candidate"]
-_MORE = ("latency_ns", "call_ns", "inside_ns", "skew_ns", "alone_latency_ns", "cpu_ns", "switches")
+_MORE = ("least_ns", "latency_ns", "call_ns", "inside_ns", "skew_ns", "alone_latency_ns", "cpu_ns", "switches")
 
 
 def situations(samples: Samples) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each situation, the fastest first; pinned before free, fewest participants first.
+    """The rows of each situation, the fastest first; pinned before free, fewest participants and least computing first.
 
     The keys of a row are the columns of `tollbar bench`; times are in microseconds.
     """
@@ -50,9 +52,12 @@ def _compared(shown: Samples, today: Sequence[str]) -> Iterator[list[dict[str, A
     more: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in summary(shown, *_MORE).iter_rows(named=True):
         more.setdefault(_key(row), {})[row["metric"]] = row
-    for _, rows in periods.sort("over", "hosts", "ranks", "threads", pl.col("placement") == "free").group_by(
-        SITUATION, maintain_order=True
-    ):
+    known_neighbours = {name: number for number, name in enumerate(NEIGHBOURS)}
+    beside = pl.col("neighbours").replace_strict(known_neighbours, default=len(NEIGHBOURS))
+    free = pl.col("placement") == "free"
+    work = pl.col("computing").str.extract(r"^([\d.]+)").cast(pl.Float64)
+    order = ("over", "hosts", beside, "processors", "ranks", "threads", free, work, "computing")
+    for _, rows in periods.sort(*order).group_by(SITUATION, maintain_order=True):
         yield [_row(row, known[_key(row)], more.get(_key(row), {})) for row in rows.sort("value").iter_rows(named=True)]
 
 
@@ -69,8 +74,10 @@ def _row(of: Mapping[str, Any], today: Mapping[str, Any], more: Mapping[str, Any
         "where": _where(of),
         "ranks": of["ranks"],
         "threads": of["threads"] if of["threads"] > 1 else None,
+        "cpus": of["processors"],
+        "compute": of["computing"] if of["computing"] != "0" else None,
         "barrier": of["candidate"],
-        "median_us": us("latency_ns") or us("alone_latency_ns"),
+        "median_us": us("latency_ns"),
         "p99_us": us("latency_ns", "p99"),
         "period_us": of["value"] / 1e3,
         "low_us": of["low"] and of["low"] / 1e3,
@@ -82,6 +89,7 @@ def _row(of: Mapping[str, Any], today: Mapping[str, Any], more: Mapping[str, Any
         "today": today["ratio"],
         **_ends("today", today, "ratio"),
         "today_is": today["to"],
+        "least_us": us("least_ns"),
         "loop_mean_us": of["mean"] / 1e3,
         "inside_mean_us": us("inside_ns", "mean"),
         "call_us": us("call_ns"),
@@ -101,7 +109,8 @@ def _ends(name: str, of: Mapping[str, Any], interval: str) -> dict[str, Any]:
 
 def _where(of: Mapping[str, Any]) -> str:
     words = [f"{of['hosts']} hosts"] if of["hosts"] > 1 else []
-    words += [f"beside {of['neighbours']}"] if of["neighbours"] != "alone" else []
+    words += [word(of["neighbours"])] if of["neighbours"] != "alone" else []
+    words += [f"on {of['processors']} CPU{'s' if of['processors'] > 1 else ''}"] if of["bench"] == "crowd" else []
     words += ["a control group each"] if of["apart"] == "cgroups" else []
     words += [of["level"]] if of["level"] != "serialized" else []
     return ", ".join([*words, of["placement"]])

@@ -20,6 +20,14 @@ def test_the_table_says_what_the_scheduler_does_and_what_to_take(bench, tmp_path
     assert f"every sample is in {tmp_path}/results/crowd-" in said.err
 
 
+def test_a_row_is_a_turn_of_a_barrier_on_so_many_processors(bench, replay_crowd):
+    said = bench("threads", *SMALL, "--format", "json")
+    assert said.code == 0, said.err
+    assert len(said.json) == 2 * len(replay_crowd.BARRIERS)
+    (row,) = (row for row in said.json if (row["barrier"], row["compute"]) == ("turnstile", "100"))
+    assert (row["where"], row["ranks"], row["period_us"]) == ("on 1 CPU, pinned", 16, 16 * 101.5)
+
+
 def test_the_run_is_in_the_report(bench, tollbar, tmp_path):
     assert bench("threads", *SMALL, "--compute", "1,10,100").code == 0
     page = tmp_path / "report.html"

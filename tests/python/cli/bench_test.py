@@ -46,6 +46,14 @@ def test_what_cannot_be_told_from_the_fastest_is_a_tie(bench):
     assert "with fewer than six launches there is no interval and no verdict" in said.err
 
 
+def test_the_help_has_every_change_of_an_effort(tollbar):
+    said = " ".join(tollbar("bench", "threads", "--help").out.split())
+    changes = "launches=, rounds=, runs=, episodes=, budget=, seed="
+    assert f"followed by {changes}" in said
+    for change in changes.split(", "):
+        assert f"{change}x: " in tollbar("bench", "threads", "--effort", f"quick,{change}x").err
+
+
 def test_other_waiting_policies_are_shown_where_they_are_asked_for(bench):
     words = ("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "pinned")
     assert "(park)" not in bench(*words).out

@@ -53,9 +53,9 @@ COMPUTED = {
     "alone_skew_ns": lambda record: record["skew_ns"],
     "waiters_share": lambda record: record["cpu_ns"] / record["waited_ns"],
     "busiest_waiter_share": lambda record: max(record["waiter_cpu_ns"]) / record["waited_ns"],
+    "least_ns": lambda record: record["longest_ns"] / record["phases"],
     "run_ns": lambda record: record["elapsed_ns"] / record["runs"],
     "barrier_ns": lambda record: (record["elapsed_ns"] / record["runs"] - record["longest_ns"]) / record["phases"],
-    "turn_ns": lambda record: record["elapsed_ns"] / record["turns"],
     "free_share": lambda record: [
         1 - one / other for one, other in zip(record["inside_ns"], record["open_ns"], strict=True)
     ],
@@ -67,6 +67,8 @@ PERIODS = {
         record["elapsed_ns"] / record["episodes"] if record["episodes"] >= 20 else statistics.mean(record["period_ns"])
     ),
     "dsde": lambda record: record["elapsed_ns"] / record["iterations"],
+    "turns": lambda record: record["elapsed_ns"] / record["turns"],
+    "work": lambda record: record["elapsed_ns"] / record["runs"] / record["phases"],
 }
 
 

@@ -139,7 +139,7 @@ def test_the_pages_say_what_is_stored(committed):
 
 
 def test_results_are_of_machines_alone_and_beside_a_neighbour(committed):
-    turns = committed.records.filter(pl.col("metric") == "turn_ns")
+    turns = committed.records.filter(pl.col("metric") == "period_ns", pl.col("bench") == "neighbours")
     assert {"alone", "1 neighbour"} <= set(turns["neighbours"])
     assert all(facts["model"] and facts["kernel"] for facts in committed.environments.values())
 
