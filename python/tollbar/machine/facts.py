@@ -53,8 +53,16 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _hypervisor() -> bool:
+def _virtual() -> bool:
     return "hypervisor" in _first_processor(CPUINFO).get("flags", "").split()
+
+
+def _hypervisor() -> str | None:
+    """The name of what the machine runs in, as firmware or kernel give it; None where neither does."""
+    if not _virtual():
+        return None
+    firmware = (_first_line(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name"))
+    return " ".join(filter(None, firmware)) or _first_line("/sys/hypervisor/type")
 
 
 def facts() -> dict[str, Any]:
@@ -69,7 +77,8 @@ def facts() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "usable": sorted(os.sched_getaffinity(0)),
         "quota": cpus.usable().quota,
-        "virtual": _hypervisor(),
+        "virtual": _virtual(),
+        "hypervisor": _hypervisor(),
         "smt": _first_line("/sys/devices/system/cpu/smt/active"),
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "memory_mb": _memory_mb(),

@@ -13,7 +13,6 @@ from tollbar.data.samples import Samples
 from tollbar.data.statistics import FEWEST, Interval
 from tollbar.report import tables
 from tollbar.report.candidates import PEERS
-from tollbar.report.charts import time_text
 from tollbar.report.figures import Axis, Figure, Line
 
 #: The neighbours in words, in the order of tables.
@@ -85,33 +84,17 @@ def _figure(cells: Mapping[Situation, Measurements], shown: Sequence[str]) -> Fi
     return Figure("neighbours", caption, lines, rows_of, _SHARE, spread="", groups=groups)
 
 
-def markdown(samples: Samples) -> str:
-    """Both tables for a page of documentation; empty where nothing was measured in neighbours."""
+def counts(samples: Samples) -> str:
+    """The table of cells that are above a limit, for a page; empty where nothing was measured beside neighbours."""
     cells = beside.gather(samples)
     if not cells:
         return ""
     shown = labels(cells)
-    by_kind = (
+    rows = (
         [word(neighbours), *(count.text if (count := beside.count(some, label)) else "" for label in shown)]
         for neighbours, some in beside.by_neighbours(cells).items()
     )
-    every = (
-        [
-            word(cell.neighbours),
-            str(cell.ranks),
-            cell.placement,
-            cell.work,
-            beside.best(measured),
-            time_text(beside.turn_ns(measured, beside.best(measured))),
-            tables.ratio_text(beside.over_best(measured, AUTO)),
-            *(tables.ratio_text(beside.ratio(measured, AUTO, peer)) for peer in PEERS),
-        ]
-        for cell, measured in cells.items()
-    )
-    above = tables.markdown_table(["neighbours", *shown], by_kind)
-    names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", "over the best"]
-    names += [f"over {peer}" for peer in PEERS]
-    return f"{above}\nEvery cell, `{AUTO}` over others:\n\n{tables.markdown_table(names, every)}"
+    return tables.markdown_table(["neighbours", *shown], rows)
 
 
 def lines(cells: Mapping[Situation, Measurements]) -> Iterator[str]:

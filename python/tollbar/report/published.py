@@ -6,11 +6,13 @@ A row is the median of a round, so that the file stays small; the statistics are
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,8 @@ from tollbar.data.samples import CANDIDATE, PLACE, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import rounds
 from tollbar.machine import noise
-from tollbar.report import beside_section, pictures, tables, times, today
-from tollbar.report.charts import time_text
+from tollbar.report import beside_section, compared, heat, pictures, tables, times, today
+from tollbar.report.compared import Pair
 from tollbar.report.figures import Axis, Figure, Line
 
 ROWS, ABOUT = "rows.parquet", "runs.json"
@@ -37,34 +39,24 @@ OF_THREADS = (
     "tollbar::barrier", "turnstile", "combination", "dissemination", "std::barrier", "pthread_barrier",
     "boost::barrier", "libgomp", "libomp", "pthread_door", "libgomp_door", "libomp_door",
 )  # fmt: skip
-_ON_NICS, _HOSTS = "MPI_Barrier [component on cards by choice]", 16
-#: Rows of the first page, by their numbers of threads or ranks.
-_ROWS_ALONE, _ROWS_BESIDE, _ROWS_OF_MPI = (2, 4, 8), 8, (4, 16)
+#: Rows of the first page, by their numbers of threads or ranks, and the fewest launches that such a row has.
+_ROWS, _LAUNCHES = {"threads": (2, 4, 8), "neighbours": (8,), "mpi": (4, 16), "udp": (16,)}, 12
 _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")
-_ALONE = (pl.col("bench") == "threads") & (pl.col("neighbours") == "alone")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Today's barrier, and the one that stands in for it, in one situation; times in ns, and a ratio."""
-
-    where: str
-    today: str
-    today_ns: float
-    ours: str
-    ours_ns: float
-    times: Interval
 
 
 def add(runs: Iterable[Path], folder: Path) -> Samples:
-    """Stores these runs as write() does; what is stored of other kinds stays."""
+    """Stores these runs as write() does; what is stored of other machines and other kinds stays."""
     stored, runs = read(folder), list(runs)
-    kinds = {results.read_environment(run).get("kind", "threads") for run in runs}
+    renewed = {_about_what(results.read_environment(run)) for run in runs}
     added = write(runs, folder)
-    kept = {name: facts for name, facts in stored.environments.items() if facts.get("kind", "threads") not in kinds}
+    kept = {name: facts for name, facts in stored.environments.items() if _about_what(facts) not in renewed}
     rows = stored.rows.filter(pl.col("run").is_in(list(kept)))
     _store(pl.concat([rows, added.rows]), {**kept, **added.environments}, folder)
     return read(folder)
+
+
+def _about_what(facts: Mapping[str, Any]) -> tuple[str, str]:
+    return compared.machine_of(facts), facts.get("kind", "threads")
 
 
 def write(runs: Iterable[Path], folder: Path) -> Samples:
@@ -96,24 +88,34 @@ def read(folder: Path) -> Samples:
 
 def texts(stored: Samples) -> dict[str, str]:
     """The texts between the marks of the pages, by the name of the mark."""
-    every, stored = stored, _quiet(stored)
-    by_bench = {
-        bench: _of(stored, (pl.col("bench") == bench) & (pl.col("neighbours") == "alone"))
-        for bench in ("threads", "mpi", "hybrid", "shmem", "udp")
+    machines = compared.by_machine(stored)
+    pairs = {machine: compared.pairs(measured) for machine, measured in machines.items()}
+    tables = {
+        bench: compared.table({machine: known.get(bench, ()) for machine, known in pairs.items()})
+        for bench in compared.BENCHES
     }
+    counts = [_of_machine(machine, beside_section.counts(measured)) for machine, measured in machines.items()]
     return {
-        "machine": _machines(every),
-        **{bench: _table(rows) or _nothing(every, bench) for bench, rows in by_bench.items()},
-        "cells": beside_section.markdown(stored) or _nothing(every, "neighbours"),
-        "brief": _brief(stored, by_bench),
-        "summary": _summary(stored, by_bench),
+        "machine": _machines(stored),
+        **{bench: text or _nothing(stored, bench) for bench, text in tables.items()},
+        "cells": "\n".join(filter(None, counts)) or _nothing(stored, "neighbours"),
+        "brief": _brief(machines, pairs),
+        "summary": compared.table({machine: _first_page(known) for machine, known in pairs.items()}) or _NOTHING,
     }
 
 
-def _quiet(stored: Samples) -> Samples:
-    """The rows of runs that may fill a page: their machine had nothing else to do, as far as it is known."""
-    shut = [name for name, facts in stored.environments.items() if noise.loud(facts)]
-    return dataclasses.replace(stored, records=stored.records.filter(~pl.col("run").is_in(shut)))
+def _of_machine(machine: str, text: str) -> str:
+    return f"{machine}:\n\n{text}" if text else ""
+
+
+def _first_page(pairs: Mapping[str, Sequence[Pair]]) -> list[Pair]:
+    """The rows of README.md: each with enough launches, however it turned out."""
+    return [
+        pair
+        for bench, numbers in _ROWS.items()
+        for pair in pairs.get(bench, ())
+        if pair.times.count >= _LAUNCHES and "pinned" not in pair.where and int(pair.where.split()[0]) in numbers
+    ]
 
 
 def _nothing(stored: Samples, kind: str) -> str:
@@ -136,99 +138,37 @@ def fill(page: str, texts: Mapping[str, str]) -> str:
     return page
 
 
-def _of(stored: Samples, where: pl.Expr) -> Samples:
-    usual = ~pl.col("wait").is_in(["park", "spin", "yield"])
-    shown = (pl.col("bench") != "threads") | pl.col("candidate").is_in([*OF_THREADS, ""])
-    return dataclasses.replace(stored, records=stored.records.filter(where & usual & shown))
-
-
 def _machines(stored: Samples) -> str:
     """Each machine once, and its runs."""
     runs: dict[str, list[str]] = {}
     for name, facts in stored.environments.items():
-        parts = (tables.machine_text(facts), facts.get("revision"), facts.get("kernel", "an unknown kernel"))
-        machine = ", ".join(part for part in parts if part)
         load = facts.get("load")
         when = f"load {load[0]:.2g} when it began" if load else "unknown load"
         if reasons := noise.loud(facts):
             when = f"{', '.join(reasons)}: fills no table"
-        runs.setdefault(machine, []).append(f"`{name}` ({when})")
-    return "".join(f"{machine}: {', '.join(names)}.\n" for machine, names in runs.items()) + "\n"
+        runs.setdefault(compared.machine_of(facts), []).append(f"`{name}` ({when})")
+    return "".join(f"* {machine}: {', '.join(names)}.\n" for machine, names in runs.items())
 
 
-def _rows(stored: Samples) -> list[dict[str, Any]]:
-    return [row for situation in times.situations(stored) for row in situation]
-
-
-def _table(stored: Samples) -> str:
-    rows = _rows(stored)
-    if not rows:
-        return ""
-    over, threads = any(row["over"] for row in rows), any(row["threads"] for row in rows)
-    names = [*(["over"] if over else []), "where", "ranks", *(["threads"] if threads else [])]
-    names += ["barrier", "an episode", "loop period", "times the fastest", f"times {rows[0]['today_is']}"]
-    cells = (
-        [
-            *([row["over"] or ""] if over else []),
-            row["where"],
-            str(row["ranks"]),
-            *([str(row["threads"] or 1)] if threads else []),
-            row["barrier"],
-            time_text(row["median_us"] * 1e3) if row["median_us"] else "",
-            f"{time_text(row['period_us'] * 1e3)}{_between(row['low_us'], row['high_us'], _us)}",
-            _fastest(row),
-            _today(row),
-        ]
-        for row in rows
-    )
-    return tables.markdown_table(names, cells)
-
-
-def _today(row: Mapping[str, Any]) -> str:
-    if row["today"] is None:
-        return ""
-    if row["barrier"] == row["today_is"]:
-        return "1"
-    few = f" ({tables.few_text(row['launches'])})"
-    ends = _between(row["today_low"], row["today_high"], tables.times_text) or few
-    return f"{tables.times_text(row['today'])}{ends}{_tie(row)}"
-
-
-def _fastest(row: Mapping[str, Any]) -> str:
-    verdict = "" if row["verdict"] == "slower" else row["verdict"]
-    if row["fastest"] is None or row["fastest_is"] == row["barrier"]:
-        return ", ".join(filter(None, (tables.times_text(row["fastest"]), verdict)))
-    return ", ".join(filter(None, (tables.ratio_text(_over_fastest(row)), verdict)))
-
-
-def _over_fastest(row: Mapping[str, Any]) -> Interval:
-    return Interval(row["fastest"], row["fastest_low"], row["fastest_high"], row["launches"])
-
-
-def _tie(row: Mapping[str, Any]) -> str:
-    low, high = row["today_low"], row["today_high"]
-    return ", tie" if low is not None and low <= 1 <= high else ""
-
-
-def _tied(ratio: Interval) -> str:
-    return ", tie" if ratio.low is not None and ratio.high is not None and ratio.low <= 1 <= ratio.high else ""
-
-
-def _us(us: float) -> str:
-    return time_text(us * 1e3)
-
-
-def _between(low: float | None, high: float | None, text: Any) -> str:
-    return f" ({text(low)} to {text(high)})" if low is not None and high is not None else ""
-
-
-def _brief(stored: Samples, by_bench: Mapping[str, Samples]) -> str:
+def _brief(machines: Mapping[str, Samples], pairs: Mapping[str, Mapping[str, Sequence[Pair]]]) -> str:
     """Sentences about all that is stored, a line each; made of the same numbers as the tables."""
-    lines = [_sentence(text) for text in today.first(by_bench["threads"], by_bench["mpi"], stored).answer]
-    lines += [_behind(by_bench["threads"])]
-    if cells := beside.gather(stored):
-        lines += beside_section.counted(cells)
-    return "".join(f"* {line}\n" for line in lines if line)
+    lines: list[str] = []
+    for machine, measured in machines.items():
+        on = f"{machine}: " if len(machines) > 1 else ""
+        alone = _of(measured, pl.col("bench") == "threads")
+        said = today.first(alone, _of(measured, pl.col("bench") == "mpi"), measured).answer
+        said = [*map(_sentence, said), _behind(alone)]
+        if cells := beside.gather(measured):
+            said += beside_section.counted(cells)
+        lines += [f"{on}{line}" for line in (*said, *compared.causes(measured)) if line]
+    lines += compared.differences({machine: [*chain(*known.values())] for machine, known in pairs.items()})
+    return "".join(f"* {line}\n" for line in lines)
+
+
+def _of(measured: Samples, which: pl.Expr) -> Samples:
+    """The rows of a bench alone, of barriers that wait as usual."""
+    usual = ~pl.col("wait").is_in(["park", "spin", "yield"]) & (pl.col("neighbours") == "alone")
+    return dataclasses.replace(measured, records=measured.records.filter(which & usual))
 
 
 def _sentence(text: str) -> str:
@@ -244,7 +184,7 @@ def _behind(stored: Samples) -> str:
     for rows in times.situations(stored):
         ours = next((row for row in rows if row["barrier"] == today.OURS), None)
         if ours and ours["where"] == "free" and ours is not rows[0]:
-            over = _over_fastest(ours)
+            over = Interval(ours["fastest"], ours["fastest_low"], ours["fastest_high"], ours["launches"])
             tie = ", a tie" if ours["verdict"] == "tie" else ""
             ratio = f"{tables.times_text(over.value)} \u00d7, {tables.interval_text(over)}{tie}"
             parts.append(f"`{rows[0]['barrier']}` with {ours['ranks']} ({ratio})")
@@ -252,74 +192,56 @@ def _behind(stored: Samples) -> str:
     return f"{sentence} `{today.OURS}`, which takes so many times as long: {', '.join(parts)}." if parts else ""
 
 
-def _summary(stored: Samples, by_bench: Mapping[str, Samples]) -> str:
-    """The table of the first page."""
-    pairs = list(_pairs(stored, by_bench))
-    if not pairs:
-        return _NOTHING
-    cells = (
-        [
-            pair.where,
-            f"`{pair.today}` {time_text(pair.today_ns)}",
-            f"`{pair.ours}` {time_text(pair.ours_ns)}",
-            f"{tables.times_text(pair.times.value)} ({tables.interval_text(pair.times)}{_tied(pair.times)})",
-            str(pair.times.count),
-        ]
-        for pair in pairs
-    )
-    return tables.markdown_table(["", "today", "tollbar", "times", "n"], cells)
+#: The columns of the file of all cells, of a row of times.situations().
+_CELLS = (
+    "over", "where", "ranks", "threads", "cpus", "compute", "barrier", "launches", "median_us", "period_us",
+    "low_us", "high_us", "fastest", "fastest_low", "fastest_high", "verdict", "today_is", "today", "today_low",
+    "today_high", "switches",
+)  # fmt: skip
 
 
-def _pairs(stored: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
-    """The rows of the first page, of what is stored."""
-    for rows in times.situations(by_bench["threads"]):
-        if rows[0]["where"] == "free" and rows[0]["ranks"] in _ROWS_ALONE:
-            yield from _pair(rows, f"{rows[0]['ranks']} threads", [today.OURS])
-    gathered = beside.gather(stored)
-    cells = {
-        (place.ranks, place.placement, place.work): measured
-        for place, measured in gathered.items()
-        if place.neighbours == "1 neighbour"
-    }
-    peer = today.TODAY[0]
-    measured = cells.get((_ROWS_BESIDE, "free", "0 µs"))
-    ratio = beside.ratios(gathered, peer, today.OURS, "free")
-    if measured and _ROWS_BESIDE in ratio:
-        known = [beside.turn_ns(measured, label) for label in (peer, today.OURS)]
-        where = f"{_ROWS_BESIDE} threads beside a busy neighbour"
-        yield Pair(where, peer, known[0], today.OURS, known[1], ratio[_ROWS_BESIDE])
-    for rows in times.situations(by_bench["mpi"]):
-        if rows[0]["ranks"] in _ROWS_OF_MPI and rows[0]["where"] == "free":
-            yield from _pair(rows, f"{rows[0]['ranks']} ranks of {rows[0]['over']}", list(today.DOORS))
-    for rows in times.situations(by_bench["udp"]):
-        if rows[0]["ranks"] == _HOSTS:
-            yield from _pair(rows, f"{_HOSTS} hosts of Open MPI, on their NICs", [_ON_NICS])
+def cells(stored: Samples) -> str:
+    """Every barrier in every situation of each machine, as CSV; numbers to four digits."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["machine", *_CELLS])
+    usual = ~pl.col("wait").is_in(["park", "spin", "yield"]) | (pl.col("bench") == "neighbours")
+    for machine, measured in compared.by_machine(stored).items():
+        for rows in times.situations(dataclasses.replace(measured, records=measured.records.filter(usual))):
+            writer.writerows([machine.partition(",")[0], *(_digits(row[name]) for name in _CELLS)] for row in rows)
+    return out.getvalue()
 
 
-def _pair(rows: Sequence[Mapping[str, Any]], where: str, names: Sequence[str]) -> Iterator[Pair]:
-    """The first barrier of those names that was measured, against what users have today."""
-    known = {row["barrier"]: row for row in rows if row["today"]}
-    ours = next((known[name] for name in names if name in known), None)
-    if ours is None:
-        return
-    base = next(row for row in rows if row["barrier"] == ours["today_is"])
-    value, low, high = (ours[f"today{end}"] and 1 / ours[f"today{end}"] for end in ("", "_high", "_low"))
-    times_ns = [1e3 * row["period_us"] for row in (base, ours)]
-    ratio = Interval(value, low, high, min(row["launches"] for row in (base, ours)))
-    yield Pair(where, base["barrier"], times_ns[0], ours["barrier"], times_ns[1], ratio)
+def _digits(value: Any) -> Any:
+    return f"{value:.4g}" if isinstance(value, float) else value
 
 
 def drawings(stored: Samples) -> dict[str, str]:
-    """The SVG text of each picture, by the name of its file."""
-    return {"results-threads.svg": pictures.svg(pictures.picture(_curves(stored)), "results")}
+    """The SVG text of each picture, by the name of its file: of the machine that was stored first."""
+    machine, measured = next(iter(compared.by_machine(stored).items()))
+    title = f"{today.OURS} over {today.TODAY[0]}, {machine.partition(',')[0]}"
+    return {
+        "results-threads.svg": pictures.svg(pictures.picture(_curves(measured)), "results"),
+        "results-cells.svg": heat.cells(title, _over_today(measured)),
+    }
 
 
-def _curves(stored: Samples) -> Figure:
+def _over_today(measured: Samples) -> dict[tuple[str, str], Interval]:
+    """Every cell beside neighbours: a turn of tollbar::barrier over one of the standard's, by row and column."""
+    return {
+        (f"{beside_section.word(place.neighbours)}, {place.work}", f"{place.ranks} {place.placement}"): ratio
+        for place, known in beside.gather(measured).items()
+        if (ratio := beside.ratio(known, today.OURS, today.TODAY[0]))
+    }
+
+
+def _curves(measured: Samples) -> Figure:
     """Loop periods over the number of threads: what users have today, and tollbar's."""
-    rows = [row for row in _rows(_of(stored, _ALONE)) if row["where"] == "free" and row["threads"] is None]
+    rows = [row for of in times.situations(_of(measured, pl.col("bench") == "threads")) for row in of]
     lines = []
     for name in _DRAWN:
-        known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in rows if row["barrier"] == name)
+        of_name = [row for row in rows if (row["barrier"], row["where"]) == (name, "free")]
+        known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in of_name)
         x, y = (list(column) for column in zip(*known, strict=True))
         lines.append(Line(name, x, y))
     return Figure("results", "", lines, Axis("threads"), Axis("loop period", "log", "ns"))

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The committed results: what is stored reads back, and the pages are what it says."""
 
+import csv
+import gzip
+import io
+import json
 from pathlib import Path
 
 import polars as pl
@@ -8,7 +12,7 @@ import pytest
 import replay_mpi
 from tollbar.data import beside, results, samples
 from tollbar.data.summary import medians
-from tollbar.report import beside_section, published, times
+from tollbar.report import beside_section, compared, published, times
 from tollbar.report.charts import time_text
 from tollbar.report.tables import times_text
 
@@ -28,34 +32,67 @@ def test_what_is_stored_gives_the_same_times_as_the_samples(stored_once, tmp_pat
     assert rows == pytest.approx(wanted, nan_ok=True)
 
 
-def test_a_table_names_the_fastest_and_ties(stored_once, tmp_path):
-    text = published.texts(published.write([stored_once], tmp_path))["threads"]
-    assert "| pinned | 2 | turnstile |" in text
-    assert ", fastest |" in text
-    assert "| times std::barrier |" in text.splitlines()[0]
+def rows_of(stored):
+    """The file of all cells."""
+    return list(csv.DictReader(io.StringIO(published.cells(stored))))
 
 
-def test_runs_beside_neighbours_have_a_table_of_their_own(stored_once, stored_beside, tmp_path):
+def test_every_cell_stands_in_the_file_with_its_verdict(stored_once, tmp_path):
+    rows = rows_of(published.write([stored_once], tmp_path))
+    (row,) = (row for row in rows if (row["where"], row["ranks"], row["barrier"]) == ("pinned", "2", "turnstile"))
+    assert row["verdict"] == "fastest"
+    assert row["today_is"] == "std::barrier"
+    assert float(row["today_low"]) <= float(row["today"]) <= float(row["today_high"])
+
+
+def test_runs_beside_neighbours_have_tables_of_their_own(stored_once, stored_beside, tmp_path):
     threads = published.write([stored_once], tmp_path / "stored")
-    assert published.texts(threads)["cells"] == "Nothing is stored yet.\n"
+    assert published.texts(threads)["cells"] == published.texts(threads)["neighbours"] == "Nothing is stored yet.\n"
     beside = stored_beside(ranks=(8,), workloads="0")
     both = published.write([stored_once, beside], tmp_path / "stored")
     texts = published.texts(both)
-    assert texts["cells"] == beside_section.markdown(samples.read([beside]))
+    assert texts["cells"].endswith(f":\n\n{beside_section.counts(samples.read([beside]))}")
+    assert "| 8 threads beside a busy neighbour |" in texts["neighbours"]
     assert texts["threads"] == published.texts(threads)["threads"]
-    assert "8 threads beside a busy neighbour" not in published.texts(threads)["summary"]
+    assert "beside a busy neighbour" not in texts["summary"]  # three launches
 
 
-def test_runs_that_share_no_launch_stand_in_one_table_and_are_not_compared(tmp_path):
+def test_runs_that_share_no_launch_stand_in_one_file_and_are_not_compared(tmp_path):
     runs = []
     for door in ("none", "component"):
         runs.append(results.new_run(tmp_path, "mpi"))
         results.write_environment(runs[-1], {"kind": "mpi", "usable": [0, 1]})
         for launch in range(2):
             results.write_launch(runs[-1], launch, "p", replay_mpi.ranks_launch(4, 1, launch, door))
-    table = published.texts(published.write(runs, tmp_path / "stored"))["mpi"]
-    (row,) = (line for line in table.splitlines() if "| MPI_Barrier [component] |" in line)
-    assert row.endswith("| apart |  |")
+    stored = published.write(runs, tmp_path / "stored")
+    (row,) = (row for row in rows_of(stored) if row["barrier"] == "MPI_Barrier [component]")
+    assert (row["verdict"], row["today"]) == ("apart", "")
+    assert published.texts(stored)["mpi"] == "Nothing is stored yet.\n"
+
+
+def test_each_machine_has_a_column_and_a_sentence_where_they_differ(stored_once, stored, tmp_path):
+    other = stored(ranks=(2, 8), launches=12)
+    known = results.read_environment(other)
+    results.write_environment(other, {**known, "model": "Another Processor", "hypervisor": "KVM"})
+    for launch in other.glob("*.gz"):
+        lines = [json.loads(line) for line in gzip.decompress(launch.read_bytes()).splitlines()]
+        for line in lines:
+            if (line["record"], line.get("name")) == ("batch", "std::barrier"):
+                line["elapsed_ns"] /= 5
+        launch.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
+    published.write([stored_once], tmp_path / "stored")
+    both = published.add([other], tmp_path / "stored")
+    assert list(both.environments) == [stored_once.name, other.name]  # of two machines
+    texts = published.texts(both)
+    first, second = compared.by_machine(both)
+    assert second.startswith("Another Processor, ")
+    assert second.endswith(", KVM")
+    assert texts["summary"].splitlines()[0] == f"|  | today, tollbar | {first} | {second} |"
+    (row,) = (line for line in texts["summary"].splitlines() if line.startswith("| 8 threads |"))
+    assert row.count("n = 12") == 2
+    (line,) = (line for line in texts["brief"].splitlines() if "Machines differ: with 8 threads `std" in line)
+    assert f" on {first} and " in line
+    assert f" on {second} times as long as `tollbar::barrier`." in line
 
 
 def test_a_watched_call_is_compared_with_its_own_second_name_alone(tmp_path):
@@ -89,9 +126,14 @@ def test_the_first_page_states_every_ratio_with_its_launches(stored_once, tmp_pa
     lines = published.texts(found)["summary"].splitlines()[2:]
     assert [int(line.split()[1]) for line in lines] == list(rows) == [2, 4, 8]
     for line, row in zip(lines, rows.values(), strict=True):
-        assert f"`tollbar::barrier` {time_text(1e3 * row['period_us'])} |" in line
-        assert f"| {times_text(1 / row['today'])} (" in line
-        assert line.endswith("| 12 |")
+        assert f", {time_text(1e3 * row['period_us'])}: {times_text(1 / row['today'])} (" in line
+        assert line.endswith("n = 12 |")
+
+
+def test_a_row_of_too_few_launches_is_not_on_the_first_page(stored, tmp_path):
+    texts = published.texts(published.write([stored(ranks=(2,), launches=11)], tmp_path / "stored"))
+    assert texts["summary"] == "Nothing is stored yet.\n"
+    assert "| 2 threads |" in texts["threads"]
 
 
 def test_sentences_about_cells_count_what_the_table_has(stored_beside, tmp_path):
@@ -114,7 +156,7 @@ def test_a_run_at_a_load_fills_no_table_and_one_of_unknown_load_does(stored_once
     assert "cells" not in texts["brief"]
     assert f"`{loud.name}` (load 1.5 when it began: fills no table)" in texts["machine"]
     texts = published.texts(published.write([stored_once, unknown], tmp_path / "stored"))
-    assert texts["cells"].startswith("| neighbours |")
+    assert "| neighbours |" in texts["cells"]
     assert f"`{unknown.name}` (unknown load)" in texts["machine"]
 
 
@@ -132,6 +174,7 @@ def committed():
 
 def test_the_pages_say_what_is_stored(committed):
     texts = published.texts(committed)
+    assert (ROOT / "docs" / "results.csv").read_text(encoding="utf-8") == published.cells(committed)
     for page in ("README.md", "docs/results.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
         assert published.fill(text, texts) == text, page
