@@ -53,16 +53,16 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _virtual() -> bool:
-    return "hypervisor" in _first_processor(CPUINFO).get("flags", "").split()
+def _virtual(cpuinfo: Path = CPUINFO) -> bool:
+    return "hypervisor" in _first_processor(cpuinfo).get("flags", "").split()
 
 
-def _hypervisor() -> str | None:
+def hypervisor(cpuinfo: Path = CPUINFO, system: Path = Path("/sys")) -> str | None:
     """The name of what the machine runs in, as firmware or kernel give it; None where neither does."""
-    if not _virtual():
+    if not _virtual(cpuinfo):
         return None
-    firmware = (_first_line(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name"))
-    return " ".join(filter(None, firmware)) or _first_line("/sys/hypervisor/type")
+    firmware = (_first_line(f"{system}/class/dmi/id/{name}") for name in ("sys_vendor", "product_name"))
+    return " ".join(filter(None, firmware)) or _first_line(f"{system}/hypervisor/type")
 
 
 def facts() -> dict[str, Any]:
@@ -78,7 +78,7 @@ def facts() -> dict[str, Any]:
         "usable": sorted(os.sched_getaffinity(0)),
         "quota": cpus.usable().quota,
         "virtual": _virtual(),
-        "hypervisor": _hypervisor(),
+        "hypervisor": hypervisor(),
         "smt": _first_line("/sys/devices/system/cpu/smt/active"),
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "memory_mb": _memory_mb(),

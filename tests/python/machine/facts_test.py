@@ -28,3 +28,17 @@ def test_a_kernel_that_says_less_leaves_it_out(tmp_path):
     assert facts.processor_revision(tmp_path / "cpuinfo") == "microcode 0x1"
     assert facts.processor_model(tmp_path / "cpuinfo") == platform.machine()
     assert facts.processor_revision(tmp_path / "nothing") is None
+
+
+def test_a_virtual_machine_has_the_name_of_its_hypervisor_where_that_is_told(tmp_path):
+    cpuinfo, system = tmp_path / "cpuinfo", tmp_path / "sys"
+    (system / "hypervisor").mkdir(parents=True)
+    (system / "hypervisor" / "type").write_text("xen\n")
+    cpuinfo.write_text(XEON)
+    assert facts.hypervisor(cpuinfo, system) is None  # no flag says that there is one
+    cpuinfo.write_text("flags\t: fpu hypervisor\n")
+    assert facts.hypervisor(cpuinfo, system) == "xen"
+    (system / "class/dmi/id").mkdir(parents=True)
+    (system / "class/dmi/id/sys_vendor").write_text("Amazon EC2\n")
+    assert facts.hypervisor(cpuinfo, system) == "Amazon EC2"
+    assert facts.hypervisor(cpuinfo, tmp_path / "nothing") is None
