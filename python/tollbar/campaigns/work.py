@@ -42,9 +42,7 @@ class Where(NamedTuple):
 @contextlib.contextmanager
 def prepared(bench: str, request: Request) -> Iterator[tuple[Working, list[str]]]:
     """The work over what that bench measures, for as long as it takes, and what of it is not available."""
-    if bench == "threads":
-        yield Working(request, [work_over.of_threads()]), []
-    elif bench == "mpi":
+    if bench == "mpi":
         known, notes = mpi_settings.programs(mpi_campaign.chosen(request.mpis, full=request.full))
         jobs = [work_over.of_mpi(mpi, program) for mpi, program in mpi_settings.some(known, notes).items()]
         yield Working(request, jobs), notes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.campaigns import mpi_settings, shmem, threads, udp
+from tollbar.campaigns import mpi_settings, shmem, udp
 from tollbar.campaigns.mpi_settings import STOCK, Setting
 from tollbar.machine import paths
 from tollbar.machine.mpi_hosts import Hosts
@@ -32,13 +32,6 @@ class Over:
     command: Callable[[int], list[str]]  #: starts the measuring program with so many ranks
     placement: Callable[[int], str]  #: where so many ranks are put, unless that is asked for
     takes_names: bool = True
-
-
-def of_threads() -> Over:
-    """Ranks are threads of one process."""
-    program = str(paths.program(threads.MAIN))
-    usual = ("tollbar::barrier", "dissemination+auto", "std::barrier", "pthread_barrier")
-    return Over("threads", "threads", usual, lambda ranks: [program, "--ranks", str(ranks)], lambda _: "pinned")
 
 
 def of_mpi(mpi: Mpi, program: Path) -> Over:

@@ -39,7 +39,7 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "--compute": (
         bench_values.workloads,
         "US[~S][,...]",
-        "computing before each barrier; 360us, 2100us, 9450us, paper: the applications of the NIC paper",
+        "computing before each barrier; of ranks also 360us, 2100us, 9450us, paper: applications of the NIC paper",
     ),
     "--beside": (
         bench_values.neighbours,
@@ -129,12 +129,12 @@ class Bench:
         beside, cpus, compute = (getattr(args, name, None) for name in ("beside", "cpus", "compute"))
         if beside and cpus:
             raise WrongUse("--beside and --cpus exclude each other")
-        if self.name == "threads" and beside:
-            return "neighbours"
         if cpus:
             if args.placement:
                 raise WrongUse("--cpus and --placement exclude each other")
             return "crowd"
+        if self.name == "threads" and (beside or compute):
+            return "neighbours"
         if compute and beside:
             raise WrongUse("--compute and --beside exclude each other, except for threads")
         if compute:
@@ -171,7 +171,7 @@ class Bench:
             if uneven := [ranks for ranks in request.ranks if ranks % request.hosts]:
                 raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {request.hosts} hosts")
         if how == "neighbours":
-            request = replace(request, workloads=args.compute or request.workloads)
+            request = bench_values.turns(request, args.compute, args.beside)
             if args.ranks or args.placement:
                 request = replace(request, pinned=())
         elif getattr(args, "beside", None):

@@ -49,6 +49,20 @@ def loops(beside: Sequence[str]) -> int:
     return known[beside[0]]
 
 
+def turns(request: Request, compute: Sequence[str] | None, beside: Sequence[str] | None) -> Request:
+    """The request with that computing in a turn; alone, where nobody is said to be beside.
+
+    Raises WrongUse for an application, whose phases differ: a turn computes a fixed amount.
+    """
+    for workload in compute or ():
+        us, _, _ = workload.partition("~")
+        if us == "paper" or us.endswith("us"):
+            raise WrongUse(f"--compute {workload}: threads take US or US~SHARE; ranks, PEs and hosts take applications")
+    return dataclasses.replace(
+        request, workloads=compute or request.workloads, beside=request.beside if beside else ("alone",)
+    )
+
+
 def crowded(request: Request, compute: Sequence[str] | None) -> Request:
     """The request with these computing times and variations, on no more processors than there are.
 

@@ -82,8 +82,8 @@ def test_mpi_barrier_is_measured_by_messages_and_on_the_cards_of_the_hosts():
 
 
 def test_the_loops_of_the_paper_are_those_of_all_launches_together():
-    work = campaign([work_over.of_threads()], batch_us=20_000, runs=10_000, launches=6)
-    start = work.start("threads", work.situations[0], 1, 7)
+    work = campaign([work_over.of_pes()], batch_us=20_000, runs=10_000, launches=6)
+    start = work.start("shmem", work.situations[0], 1, 7)
     assert " ".join(start.command).endswith("--runs 1667")
     assert start.limit_s == 7200
 
@@ -119,8 +119,8 @@ def test_pes_do_nothing_but_the_workload():
 
 
 def test_ten_thousand_runs_of_the_longest_application_may_take_hours():
-    work = campaign([work_over.of_threads()], batch_us=100_000_000, full=True)
-    start = work.start("threads", work.situations[0], 1, 7)
+    work = campaign([work_over.of_pes()], batch_us=100_000_000, full=True)
+    start = work.start("shmem", work.situations[0], 1, 7)
     assert start.limit_s == 7200
     assert " ".join(start.command).endswith("--batch-us 100000000")
 

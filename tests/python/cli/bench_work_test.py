@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench threads --compute: runs a little, and refuses what cannot be."""
+"""tollbar bench --compute: runs a little, and refuses what cannot be."""
 
 import csv
 import io
@@ -17,13 +17,20 @@ from tollbar.machine.mpi_hosts import Hosts
 
 def test_a_workload_is_measured_and_stored(tmp_path, capsys):
     words = ["bench", "threads", "tollbar::barrier", "--compute", "20,20~0.5", "--effort", "launches=1,rounds=1"]
+    words += ["--ranks", "2", "--placement", "pinned"]
     assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["compute"] for row in rows] == ["20", "20~0.5"]
-    for row in rows:
-        assert float(row["period_us"]) > float(row["least_us"])
-    assert float(rows[0]["least_us"]) == 20 < float(rows[1]["least_us"])
-    assert len(list(tmp_path.glob("work-*/*.jsonl.gz"))) == 1
+    assert [row["compute"] for row in rows if row["barrier"] == "tollbar::barrier"] == ["20", "20~0.5"]
+    assert all(float(row["period_us"]) > 20 for row in rows)
+    assert {row["where"] for row in rows} == {"pinned"}  # alone
+    assert len(list(tmp_path.glob("neighbours-*/*.jsonl.gz"))) == 4  # as it comes, and under each policy
+
+
+def test_threads_compute_a_fixed_amount_and_no_application(tollbar):
+    said = tollbar("bench", "threads", "--compute", "20,360us").refusal
+    assert (
+        said == "tollbar bench: --compute 360us: threads take US or US~SHARE; ranks, PEs and hosts take applications\n"
+    )
 
 
 @pytest.fixture
