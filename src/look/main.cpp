@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tollbar-look [PID...]: two looks at processes, 100 ms apart, and at this user's groups, each a JSON document on
-// stdout. Sleepers are read without touching them; what runs is stopped for a copy of its registers and its stack.
+// tollbar-look [--when-told] [PID...]: two looks at processes, and at this user's groups, each a JSON document on
+// stdout. The second one begins after 100 ms; when told, once stdin has a line, or its end, as well. Sleepers are read
+// without touching them; what runs is stopped for a copy of its registers and its stack.
 // tollbar-look --places: names the places of code that stdin asks for, as places.hpp says.
 #include "barriers.hpp"
 #include "communicators.hpp"
@@ -109,12 +110,19 @@ int answer() {
     return 0;
 }
 
+/// Looks at several hosts have a moment in common so: each has had its first one by then, and no second one.
+void wait_until_told() {
+    std::string line;
+    std::getline(std::cin, line);
+}
+
 int run(int words, char** word) {
     unsetenv("DEBUGINFOD_URLS");  // libdw would ask the network for symbols
     if (words == 2 && word[1] == std::string_view("--places")) return answer();
+    const bool when_told = words > 1 && word[1] == std::string_view("--when-told");
     setpriority(PRIO_PROCESS, 0, -20);  // where it is allowed, so that a stopped thread does not wait for a CPU
     std::vector<std::unique_ptr<Target>> targets;
-    for (int i = 1; i < words; ++i) {
+    for (int i = when_told ? 2 : 1; i < words; ++i) {
         char* end = nullptr;
         const long number = std::strtol(word[i], &end, 10);
         if (number <= 0 || *end != '\0') {
@@ -125,7 +133,10 @@ int run(int words, char** word) {
     }
     // Each is written at once: where the second one does not come, who asked has the first.
     for (const Place place : {Place::first, Place::last}) {
-        if (place == Place::last) poll(nullptr, 0, apart_ms);
+        if (place == Place::last) {
+            poll(nullptr, 0, apart_ms);
+            if (when_told) wait_until_told();
+        }
         std::fputs(to_json(look(targets, place)).c_str(), stdout);
         std::fflush(stdout);
     }

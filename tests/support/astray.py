@@ -15,7 +15,7 @@ HUNG = 75
 class Kind:
     """A way of going astray."""
 
-    #: What the look at the rank says that it does, as a pattern; empty: nothing; None: it is not alone in that.
+    #: The place in which a look sees the rank, as a pattern; empty: nothing; None: it is not alone in that.
     seen: str | None
     reported: bool = True  #: by those that wait for it in a collective call
 

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar import _native
 from tollbar.cli.table import Table, column
-from tollbar.look import conclusions, hangs, jobs, processes, pythons, ranks, sight
+from tollbar.look import conclusions, hangs, jobs, pythons, ranks, sight
+from tollbar.look.facts import Facts
+from tollbar.machine import hostnames
 
+#: A host, and the number of a thread or a process there.
+Key = tuple[str, int]
 #: A sentence has the number of more ranks.
 _MOST_LISTED = 8
 
@@ -30,6 +34,7 @@ class Seen:
     conclusion: str | None = column("the sentence that names who is missing", detail=True)
     held_us: float | None = column("how long this look has stopped it", detail=True)
     frames: str = column("the innermost first", detail=True)
+    host: str | None = column("where several were looked at")
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class _Alike:
     part: str | None
     doing: str
     asleep_s: float | None
+    host: str | None
 
 
 @dataclass(frozen=True)
@@ -54,81 +60,167 @@ class _Part:
 
 
 def table_of(
-    seen: sight.Sight,
-    rank_of: dict[int, tuple[int, int | None]],
-    of_stacks: jobs.Job,
-    calls: Sequence[_native.Missing],
-    refused: Sequence[str],
-    missed: Sequence[str] = (),
+    facts: Sequence[Facts],
+    calls: Sequence[_native.Missing] = (),
     everything: bool = False,
+    silent: Mapping[str, str] | None = None,
 ) -> Table:
-    parts: dict[int, _Part] = {}
-    notes: list[str] = []
-    failed = False
-    for one in conclusions.conclude(seen.threads):
-        failed = True
-        notes.append(one.sentence)
-        parts |= {thread.thread: _Part("waits", one.what, one.sentence) for thread in one.waiting}
-        missing = _Part("guess" if one.doubt else "missing", one.what, one.sentence)
-        parts |= {thread.thread: missing for thread in one.missing}
-    for worker in conclusions.idle(seen.threads):
-        parts.setdefault(worker.thread, _Part("idle", "", None))
-    job = ranks.of_threads(rank_of, seen.threads)
-    meetings = [hangs.meeting(line, job) for line in calls]
-    if not meetings and (seen_alone := ranks.conclude(job, any(map(processes.all_here, rank_of)))):
-        meetings = [seen_alone]
-    for meeting in meetings:
-        failed = True
-        notes.append(meeting.sentence)
-        for rank in (*meeting.inside, *meeting.odd):
-            thread = rank.inside.thread if rank.inside else rank.process
-            part = _Part("missing" if rank in meeting.odd else "waits", meeting.call, meeting.sentence)
-            parts[thread] = part if rank in meeting.odd else parts.get(thread, part)
-    finding = None if failed or any(group.sentence for group in seen.groups) else _by_stacks(of_stacks, job)
-    if finding and finding.names_somebody:
-        failed = True
-        notes.append(finding.sentence)
-        parts |= _parts_of(finding)
-    names = {one.process: f"rank {one.number}" for one in of_stacks.members if of_stacks.is_ranked}
-    still = conclusions.stopped(seen.threads)
-    if still and not (finding and finding.names_somebody):
-        failed = True
-        said = conclusions.of_stopped(still, names, len({thread.process for thread in seen.threads}))
-        notes.append(said)
+    """The table of what looks at one host, or at several at a time, have seen. `calls`: what ranks that keep account of
+    their calls say; `everything`: groups of tollbar's count that nobody has named; `silent`: hosts that have not
+    answered, and why."""
+    return _Concluding(facts, everything, silent or {}).table(calls)
+
+
+class _Concluding:
+    def __init__(self, facts: Sequence[Facts], everything: bool, silent: Mapping[str, str]) -> None:
+        self._facts, self._everything, self._silent = facts, everything, silent
+        self._threads = [thread for own in facts for thread in own.seen.threads]
+        self._ranks = sorted(
+            (rank for own in facts for rank in ranks.of_threads(own.rank_of, own.seen.threads, own.host)),
+            key=lambda rank: rank.rank,
+        )
+        self._looked_at = "this host" if not any(own.host for own in facts) else "a host that has answered"
+        is_whole = any(own.is_whole for own in facts) or (bool(facts[0].host) and not silent)
+        self._is_whole = is_whole  #: no rank is elsewhere
+        self._jobs = jobs.together([own.job for own in facts], is_whole, self._looked_at)
+        self._parts: dict[Key, _Part] = {}
+        self._notes: list[str] = []
+        self._failed = False
+        self._own_rank: dict[Key, int] = {}  # of a thread in a group, of a process in a job
+        self._rest: list[Seen] = []  #: members of groups that are not looked at
+
+    def table(self, calls: Sequence[_native.Missing]) -> Table:
+        self._conclude_barriers()
+        self._conclude_calls(calls)
+        findings = self._conclude_stacks()
+        self._conclude_stopped(any(finding.names_somebody for finding in findings))
+        for own in self._facts:
+            self._conclude_groups(own)
+        members = [one for job in self._jobs if job.is_ranked for one in job.members]
+        self._own_rank |= {(one.host, one.process): one.number for one in members}
+        by_process = {(rank.host, rank.process): rank for rank in self._ranks}
+        rows = list(_rows(self._threads, by_process, self._parts, self._own_rank))
+        unseen = ((key, rank) for key, rank in by_process.items() if not rank.threads and key in self._parts)
+        rows += [_unseen(rank, self._parts[key]) for key, rank in unseen]
+        rows += self._rest
+        missed = list(dict.fromkeys(note for own in self._facts for note in own.missed))
+        refused = list(dict.fromkeys(note for own in self._facts for note in own.refused))
+        reasons = [] if self._failed else self._reasons(missed, refused, findings)
+        if not self._notes and not reasons:
+            nobody_here = "there is no MPI rank and no group of tollbar's here"
+            self._notes.append("nobody is found missing" if rows or self._ranks else nobody_here)
+        rest_said = [f"cannot tell: {reason}" for reason in reasons] or [*missed, *refused]
+        rest_said += not_answered(self._silent)
+        return Table(
+            rows, Seen, failed=self._failed, unknown=bool(reasons or self._silent), notes=[*self._notes, *rest_said],
+            brief=_alike(rows) if len(rows) > _MOST_LISTED else [], digits=4,
+        )  # fmt: skip
+
+    def _conclude_barriers(self) -> None:
+        """Barriers in memory, each of which is on one host."""
+        for own in self._facts:
+            for one in conclusions.conclude(own.seen.threads):
+                sentence = f"{own.host}: {one.sentence}" if own.host else one.sentence
+                self._say(sentence)
+                self._parts |= {thread.key: _Part("waits", one.what, sentence) for thread in one.waiting}
+                missing = _Part("guess" if one.doubt else "missing", one.what, sentence)
+                self._parts |= {thread.key: missing for thread in one.missing}
+            for worker in conclusions.idle(own.seen.threads):
+                self._parts.setdefault(worker.key, _Part("idle", "", None))
+
+    def _conclude_calls(self, calls: Sequence[_native.Missing]) -> None:
+        """Calls of an MPI, by what ranks tell of them, else by their frames."""
+        meetings = [hangs.meeting(line, self._ranks) for line in calls]
+        if not meetings and (seen_alone := ranks.conclude(self._ranks, self._is_whole)):
+            meetings = [seen_alone]
+        for meeting in meetings:
+            self._say(meeting.sentence)
+            for rank in (*meeting.inside, *meeting.odd):
+                key = rank.inside.key if rank.inside else (rank.host, rank.process)
+                part = _Part("missing" if rank in meeting.odd else "waits", meeting.call, meeting.sentence)
+                self._parts[key] = part if rank in meeting.odd else self._parts.get(key, part)
+
+    def _conclude_stacks(self) -> list[jobs.Finding]:
+        """Jobs without an MPI, where nothing else has told of them."""
+        if self._failed or any(group.sentence for own in self._facts for group in own.seen.groups):
+            return []
+        findings = [finding for job in self._jobs if (finding := _by_stacks(job, self._ranks))]
+        for finding in findings:
+            if finding.names_somebody:
+                self._say(finding.sentence)
+                self._parts |= _parts_of(finding)
+        return findings
+
+    def _conclude_stopped(self, is_said: bool) -> None:
+        still = conclusions.stopped(self._threads)
+        if not still or is_said:
+            return
+        members = (one for job in self._jobs if job.is_ranked for one in job.members)
+        names = {(one.host, one.process): f"rank {one.number}" for one in members}
+        said = conclusions.of_stopped(still, names, len({thread.owner for thread in self._threads}))
+        self._say(said)
         for first in still:
-            parts.setdefault(first.thread, _Part("missing", "", said))
-    looked_at = {thread.process for thread in seen.threads}
-    own_rank: dict[int, int] = {}  # in a group, by thread
-    rest: list[Seen] = []
-    for group in seen.groups:
-        members = {member.process for member in (*group.missing, *group.arrived)}
-        sentence = group.sentence
-        if sentence and (everything or members & looked_at):
-            failed = True
-            notes.append(sentence)
+            self._parts.setdefault(first.key, _Part("missing", "", said))
+
+    def _conclude_groups(self, own: Facts) -> None:
+        there = {(thread.process, thread.thread) for thread in own.seen.threads}
+        looked_at = {process for process, _ in there}
+        for group in own.seen.groups:
+            members = {member.process for member in (*group.missing, *group.arrived)}
+            if not group.sentence or not (self._everything or members & looked_at):
+                continue
+            self._say(group.sentence)
             for role, members_of in (("missing", group.missing), ("waits", group.arrived)):
                 for member in members_of:
-                    if any(
-                        thread.thread == member.thread and thread.process == member.process for thread in seen.threads
-                    ):
-                        own_rank[member.thread] = member.rank
-                        parts[member.thread] = _Part(role, _named(group), sentence)
+                    if (member.process, member.thread) in there:
+                        self._own_rank[own.host, member.thread] = member.rank
+                        self._parts[own.host, member.thread] = _Part(role, _named(group), group.sentence)
                     else:
-                        rest.append(_member(group, member, role, sentence))
-    own_rank |= {one.process: one.number for one in of_stacks.members if of_stacks.is_ranked}
-    rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts, own_rank))
-    rows += [_unseen(rank, parts[rank.process]) for rank in job if not rank.threads and rank.process in parts]
-    rows += rest
-    of_lock = {thread.thread for thread in seen.threads if missed and pythons.waits_for_lock(thread)}
-    of_job = {thread.thread for thread in seen.threads if finding and _is_of(thread, of_stacks)}
-    unknown = [*missed, *refused, *([finding.sentence] if finding else [])]
-    reasons = [] if failed else _reasons(seen, job, {*parts, *of_lock, *of_job}, unknown)
-    if not notes and not reasons:
-        nobody_here = "there is no MPI rank and no group of tollbar's here"
-        notes.append("nobody is found missing" if rows or job else nobody_here)
-    rest_said = [f"cannot tell: {reason}" for reason in reasons] or [*missed, *refused]
-    brief = _alike(rows) if len(rows) > _MOST_LISTED else []
-    return Table(rows, Seen, failed=failed, unknown=bool(reasons), notes=[*notes, *rest_said], brief=brief, digits=4)
+                        self._rest.append(_member(group, member, role, own.host))
+
+    def _say(self, sentence: str) -> None:
+        self._failed = True
+        self._notes.append(sentence)
+
+    def _reasons(self, missed: Sequence[str], refused: Sequence[str], findings: Sequence[jobs.Finding]) -> list[str]:
+        """Why it cannot be told that nobody is missing."""
+        waiting = [rank for rank in self._ranks if rank.stayed]
+        explained = {*self._parts, *(rank.inside.key for rank in waiting if rank.inside)}
+        explained |= {thread.key for thread in self._threads if self._ranks and thread.of_runtime}
+        for own in self._facts:
+            explained |= {thread.key for thread in conclusions.moving(own.seen.threads)}
+            of_lock = own.missed and own.seen.threads
+            explained |= {thread.key for thread in of_lock or () if pythons.waits_for_lock(thread)}
+        if findings:  # as far as these go, a thread waits for what its job waits for
+            of_jobs = {(one.host, one.process) for job in self._jobs for one in job.members}
+            explained |= {thread.key for thread in self._threads if thread.owner in of_jobs}
+        reasons = [*missed, *refused, *(finding.sentence for finding in findings)]
+        if self._threads and not any(thread.before for thread in self._threads):
+            reasons.append("a second look has not seen the threads of the first")
+        elif unknown := conclusions.unexplained(self._threads, explained):
+            reasons.append(unknown)
+        if waiting:
+            size = max(len(self._ranks), *(rank.size or 0 for rank in self._ranks))
+            calls = ", ".join(dict.fromkeys(str(rank.call) for rank in waiting))
+            others = self._not_seen(sorted(set(range(size)) - {rank.rank for rank in self._ranks}))
+            waits = f"{len(waiting)} of {size} ranks wait in {calls}, and none is seen that they wait for"
+            reasons.append(waits + others)
+        return reasons
+
+    def _not_seen(self, absent: Sequence[int]) -> str:
+        """The end of a sentence about a job, for its ranks that are not seen."""
+        if len(absent) < 2:
+            return f"; rank {absent[0]} is not on {self._looked_at}, or has ended" if absent else ""
+        which = f"ranks {_native.listed(absent)}" if len(absent) <= _MOST_LISTED else f"{len(absent)} ranks"
+        return f"; {which} are not on {self._looked_at}, or have ended"
+
+
+def not_answered(silent: Mapping[str, str]) -> list[str]:
+    """A line for each reason why hosts have not answered."""
+    by_reason: dict[str, list[str]] = {}
+    for host, why in silent.items():
+        by_reason.setdefault(why, []).append(host)
+    return [f"cannot tell of {hostnames.folded(hosts)}: {why}" for why, hosts in by_reason.items()]
 
 
 def _alike(rows: Sequence[Seen]) -> list[_Alike]:
@@ -148,6 +240,7 @@ def _line(same: Sequence[Seen]) -> _Alike:
         _counted([row.process for row in same], "processes"), _native.listed(which) if which else None,
         _counted([row.thread for row in same], "threads"), first.name if len({row.name for row in same}) == 1 else None,
         ", ".join(sorted({row.state for row in same})), first.part, first.doing, min(asleep, default=None),
+        hostnames.folded(row.host for row in same if row.host) or None,
     )  # fmt: skip
 
 
@@ -165,85 +258,67 @@ def _by_stacks(of_stacks: jobs.Job, job: Sequence[ranks.Rank]) -> jobs.Finding |
     return jobs.conclude(of_stacks)
 
 
-def _parts_of(finding: jobs.Finding) -> dict[int, _Part]:
+def _parts_of(finding: jobs.Finding) -> dict[Key, _Part]:
     """The parts that the threads of a job's members play."""
     missing = _Part("guess" if finding.is_guess else "missing", "", finding.sentence)
     waits = _Part("waits", "", finding.sentence)
-    return {one.thread: waits for one in finding.waiting} | {one.thread: missing for one in finding.odd}
-
-
-def _is_of(thread: sight.Thread, of_stacks: jobs.Job) -> bool:
-    """Whether what a thread waits for is what its job waits for, as far as the job's finding goes."""
-    return thread.process in {one.process for one in of_stacks.members}
-
-
-def _reasons(
-    seen: sight.Sight, job: Sequence[ranks.Rank], explained: Collection[int], known: Sequence[str]
-) -> list[str]:
-    """Why it cannot be told that nobody is missing, besides what is `known` already."""
-    waiting = [rank for rank in job if rank.stayed]
-    explained = {*explained, *(rank.inside.thread for rank in waiting if rank.inside)}
-    explained |= {thread.thread for thread in seen.threads if job and thread.of_runtime}
-    explained |= {thread.thread for thread in conclusions.moving(seen.threads)}
-    reasons = [*known]
-    if seen.threads and not any(thread.before for thread in seen.threads):
-        reasons.append("a second look has not seen the threads of the first")
-    elif unknown := conclusions.unexplained(seen.threads, explained):
-        reasons.append(unknown)
-    if waiting:
-        size = max(len(job), *(rank.size or 0 for rank in job))
-        calls = ", ".join(dict.fromkeys(str(rank.call) for rank in waiting))
-        others = _not_seen(sorted(set(range(size)) - {rank.rank for rank in job}))
-        reasons.append(f"{len(waiting)} of {size} ranks wait in {calls}, and none is seen that they wait for{others}")
-    return reasons
-
-
-def _not_seen(absent: Sequence[int]) -> str:
-    """The end of a sentence about a job, for its ranks that are not seen here."""
-    if len(absent) < 2:
-        return f"; rank {absent[0]} is not on this host, or has ended" if absent else ""
-    which = f"ranks {_native.listed(absent)}" if len(absent) <= _MOST_LISTED else f"{len(absent)} ranks"
-    return f"; {which} are not on this host, or have ended"
+    return {one.key: waits for one in finding.waiting} | {one.key: missing for one in finding.odd}
 
 
 def _rows(
-    threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part], own_rank: dict[int, int]
+    threads: Sequence[sight.Thread],
+    job: Mapping[Key, ranks.Rank],
+    parts: Mapping[Key, _Part],
+    own_rank: Mapping[Key, int],
 ) -> Iterator[Seen]:
     order = {"missing": 0, "guess": 1, "waits": 2}
     for thread in sorted(threads, key=lambda thread: order.get(_part_of(thread, parts) or "", 3)):
-        part = parts.get(thread.thread)
-        rank = job.get(thread.process)
+        part = parts.get(thread.key)
+        rank = job.get(thread.owner)
         if rank and not part and thread is not rank.inside and thread.thread != thread.process:
             continue  # an MPI's own threads
         asleep = thread.now.asleep_ms
         yield Seen(
-            thread.process, rank.rank if rank else own_rank.get(thread.thread, own_rank.get(thread.process)),
+            thread.process, rank.rank if rank else own_rank.get(thread.key, own_rank.get(thread.owner)),
             thread.thread, thread.name,
             thread.state, part.part if part else None, thread.doing,
             None if asleep is None else asleep / 1e3, part.barrier or None if part else None,
             part.sentence if part else None, thread.now.held_us, " < ".join(map(str, thread.frames)),
+            thread.host or None,
         )  # fmt: skip
 
 
 def _unseen(rank: ranks.Rank, part: _Part) -> Seen:
     """The row of a rank that tells of itself and may not be looked at."""
     return Seen(
-        rank.process, rank.rank, None, None, "unknown", part.part, "", None, part.barrier, part.sentence, None, ""
+        rank.process,
+        rank.rank,
+        None,
+        None,
+        "unknown",
+        part.part,
+        "",
+        None,
+        part.barrier,
+        part.sentence,
+        None,
+        "",
+        rank.host or None,
     )
 
 
-def _part_of(thread: sight.Thread, parts: dict[int, _Part]) -> str | None:
-    return parts[thread.thread].part if thread.thread in parts else None
+def _part_of(thread: sight.Thread, parts: Mapping[Key, _Part]) -> str | None:
+    return parts[thread.key].part if thread.key in parts else None
 
 
 def _named(group: sight.Group) -> str:
     return f"group {group.name}" if group.name else "a group without a name"
 
 
-def _member(group: sight.Group, member: sight.Member, part: str, sentence: str) -> Seen:
+def _member(group: sight.Group, member: sight.Member, part: str, host: str) -> Seen:
     """The row of a member whose thread is not looked at."""
     doing = f"episode {group.episode - member.behind} of {group.called}"
     return Seen(
         member.process if member.process > 0 else None, member.rank, member.thread or None, None, member.state,
-        part, doing, None, _named(group), sentence, None, "",
+        part, doing, None, _named(group), group.sentence, None, "", host or None,
     )  # fmt: skip

@@ -4,27 +4,24 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tollbar import _native
-from tollbar.cli import arguments, concluded
+from tollbar.cli import arguments, concluded, far
 from tollbar.cli.concluded import Seen
 from tollbar.cli.errors import Ended, NotPermitted, WrongUse
 from tollbar.cli.table import Table, describe_columns
-from tollbar.look import answers, helper, jobs, members, processes, pythons, sight
+from tollbar.look import facts as looked_at
+from tollbar.look import helper, jobs, processes, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
 thread that runs is stopped for some microseconds; ranks under `tollbar run --timeout` tell their calls besides.
-A job without an MPI, by RANK and WORLD_SIZE, Slurm's variables, multiprocessing or a collective call of one program, is
-compared by its stacks, those of Python where py-spy is installed.
+A job without an MPI is compared by its stacks, those of Python where py-spy is installed.
 Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: nobody is missing, as far as all that
 waits is understood; 1: somebody is missing; 2: there is no such process; 3: it cannot be looked at, or cannot be told:
-the last line says why. Of more than eight threads, those that do the same are one line, with the least time that one
-of them has been asleep; CSV and JSON have them all."""
+the last line says why. Of more than eight threads, those that do the same are one line; CSV and JSON have them all."""
 _APART_S = 0.1
 
 
@@ -38,6 +35,8 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         metavar="PID|NAME",
         help="a process and what it has started, the launcher of an MPI job, or programs of that name",
     )
+    parser.add_argument("--job", metavar="ID[.STEP]", help="a job of Slurm, on all its hosts")
+    parser.add_argument("--hosts", metavar="NODESET", help="on all of these hosts, such as n[1-64], by clush or ssh")
     parser.add_argument(
         "--watch", type=arguments.number(float, arguments.ABOVE_0, what="number of seconds"), metavar="S",
         help="look every S seconds until the same are missing twice or the program has ended",
@@ -46,18 +45,29 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> Table:
-    table = look(args.words)
+    look = _look_of(args)
+    table = look()
     if args.watch is None:
         return table
     while True:
         time.sleep(args.watch)
         before = table
         try:
-            table = look(args.words)
+            table = look()
         except Ended:
             return Table([], Seen, notes=["the program has ended"])
         if table.failed and _missing(table) == _missing(before):
             return table
+
+
+def _look_of(args: argparse.Namespace) -> Callable[[], Table]:
+    if args.job is not None and args.hosts is not None:
+        raise WrongUse("--job says on which hosts: no --hosts beside it")
+    if args.job is not None:
+        return lambda: far.of_job(args.job, args.words)
+    if args.hosts is not None:
+        return lambda: far.of_hosts(args.hosts, args.words)
+    return lambda: far.of_launcher(args.words) or look(args.words)
 
 
 def _missing(table: Table) -> list[str | None]:
@@ -71,36 +81,21 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
     meant = processes.meant if by_frames else _meant
     wanted = [number for word in words for number in meant(word, there)] if words else processes.of_user(there)
     rank_of = processes.ranks(wanted, there)
-    below = [process for number in wanted for process in processes.below(number, there) if process != os.getpid()]
-    ranked = {} if rank_of else members.ranked([*wanted, *below], there)
-    started = [process for number in ranked for process in processes.below(number, there)]
-    numbers = list(dict.fromkeys(rank_of if rank_of else [*wanted, *below, *ranked, *started]))
-    refused = [why for number in numbers if (why := processes.refusal(number))]
-    forbidden = bool(refused) and len(refused) == len(numbers)
     try:
-        answer = answers.ask(numbers, there) if forbidden else (sight.read(helper.look(numbers)), rank_of)
+        facts = looked_at.of(wanted, there)
     except helper.LookError as error:
         raise NotPermitted(str(error)) from None
-    calls = None if by_frames else _calls(rank_of)  # after the look, so that a wait that it saw has lasted long enough
-    if answer is None:
+    except looked_at.Refused as refused:
+        calls = None if by_frames else _calls(rank_of)
         if calls is None:
-            raise NotPermitted(refused[0])
-        return concluded.table_of(
-            sight.Sight((), ()), rank_of, jobs.Job((), True), calls, refused[:1], everything=not words
-        )
-    seen, rank_of = answer
-    if words and not seen.threads and (numbers or by_frames):
+            raise NotPermitted(str(refused)) from None
+        nothing = sight.Sight((), ())
+        facts = looked_at.Facts(nothing, rank_of, jobs.Job((), True), refused=(str(refused),))
+        return concluded.table_of([facts], calls, everything=not words)
+    if words and not facts.seen.threads:
         raise Ended("the program has ended meanwhile")
-    reasons = [] if forbidden else refused
-    if not rank_of:
-        reasons += [
-            f"none of the ranks that {one.name} (process {one.number}) has started is here: look on its job's hosts"
-            for one in processes.launchers(wanted, there)
-        ]
-    threads, missed = pythons.named(seen.threads)
-    seen = dataclasses.replace(seen, threads=tuple(threads))
-    job = members.of_job(rank_of or ranked, threads, there)
-    return concluded.table_of(seen, rank_of, job, calls or [], reasons, missed, everything=not words)
+    calls = None if by_frames else _calls(facts.rank_of)  # after the look, so that a wait it saw has lasted long enough
+    return concluded.table_of([facts], calls or (), everything=not words)
 
 
 def _calls(ranks: Iterable[int]) -> list[_native.Missing] | None:

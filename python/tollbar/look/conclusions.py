@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollbar.look.sight import PYTHON_BARRIER, STD_THREAD, Thread, at_of, is_outlined
+from tollbar.look.sight import PYTHON_BARRIER, STD_THREAD, Thread, at_of, is_outlined, on
 
 _LIBGOMP = "OpenMP barrier (libgomp)"
 _LIBOMP = "OpenMP barrier (libomp)"
@@ -59,17 +59,18 @@ def conclude(threads: Sequence[Thread]) -> list[Conclusion]:
 
 def stopped(threads: Sequence[Thread]) -> list[Thread]:
     """The first threads of processes that are stopped as a whole while others are not."""
-    by_process: dict[int, list[Thread]] = defaultdict(list)
+    by_process: dict[tuple[str, int], list[Thread]] = defaultdict(list)
     for thread in threads:
-        by_process[thread.process].append(thread)
+        by_process[thread.owner].append(thread)
     still = [own[0] for own in by_process.values() if all(thread.stayed_stopped for thread in own)]
     return still if len(still) < len(by_process) else []
 
 
-def of_stopped(still: Sequence[Thread], names: Mapping[int, str], processes: int) -> str:
+def of_stopped(still: Sequence[Thread], names: Mapping[tuple[str, int], str], processes: int) -> str:
     """The sentence about them; `names` has what processes are called."""
     clauses = ", ".join(
-        f"{names.get(thread.process, f'process {thread.process}')} is stopped in {thread.doing or 'unknown'}"
+        f"{names.get(thread.owner, f'process {thread.process}{on(thread.host)}')} is stopped in "
+        f"{thread.doing or 'unknown'}"
         for thread in still
     )
     return f"{clauses}; {processes - len(still)} of {processes} are not stopped"
@@ -267,14 +268,14 @@ _POLLS = re.compile(r"(\w+ )?tollbar::detail::")
 _MOST_NAMED = 4
 
 
-def unexplained(threads: Sequence[Thread], explained: Collection[int]) -> str | None:
+def unexplained(threads: Sequence[Thread], explained: Collection[tuple[str, int]]) -> str | None:
     """Why it cannot be told that nobody is missing, where nobody was found: threads that wait for something
-    that is not known. `explained`: the numbers of those of which it is known."""
-    rest = [thread for thread in threads if thread.thread not in explained]
+    that is not known. `explained`: the keys of those of which it is known."""
+    rest = [thread for thread in threads if thread.key not in explained]
     unread = [thread for thread in rest if thread.now.call == _UNREADABLE and not thread.frames]
     waiting = [thread for thread in rest if thread not in unread and _waits(thread)]
     clauses = [
-        f"{what}: " + ", ".join(f"thread {one.thread} ({one.doing or one.name})" for one in which[:_MOST_NAMED])
+        f"{what}: " + ", ".join(f"{one.called} ({one.doing or one.name})" for one in which[:_MOST_NAMED])
         + (f" and {len(which) - _MOST_NAMED} more" if len(which) > _MOST_NAMED else "")
         for what, which in (("could not be read", unread), ("wait for something unknown", waiting))
         if which

@@ -61,6 +61,11 @@ class Secret:
         high, low = self.key
         return f"{high:016x}{low:016x}{'a' if self.accounts else ''}"
 
+    def sealed(self, text: str, facts: str) -> str:
+        """The line that unseal() reads, as a rank would make it."""
+        content = f"{text} [~{facts}"
+        return f"tollbar: {content} {_native.siphash(self.key, content.encode()):016x}]"
+
     def unseal(self, line: bytes) -> Line | None:
         """The content of a line that a rank of this run has made; None of any other."""
         seal = _SEAL.search(line, max(0, len(line) - 20))  # no more of a line is tried, however long it is

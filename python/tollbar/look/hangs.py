@@ -198,7 +198,7 @@ def _stopped(threads: Sequence[sight.Thread], everything: dict[int, processes.Pr
     rest = [thread for thread in threads if thread.thread == thread.process and thread.process not in set_apart]
     if not still or not rest or not all(thread.slept_on for thread in rest):
         return []
-    return [conclusions.of_stopped(still, {}, len({thread.process for thread in threads}))]
+    return [conclusions.of_stopped(still, {}, len({thread.owner for thread in threads}))]
 
 
 def _deadlock(threads: Sequence[sight.Thread]) -> list[str]:

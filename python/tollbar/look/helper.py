@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tollbar.look import processes
@@ -31,13 +33,14 @@ def available() -> str | None:
     return None
 
 
-def look(numbers: Sequence[int]) -> dict[str, Any]:
-    """Two looks at those processes and at the groups of this user; one where the second was not done in time."""
+def look(numbers: Sequence[int], between: Callable[[], None] | None = None) -> dict[str, Any]:
+    """Two looks at those processes and at the groups of this user; one where the second was not done in time. The
+    second one begins when `between` returns, which is called after the first."""
     if remedy := available():
         raise LookError(f"the program {PROGRAM} is not built: {remedy}")
-    command = [str(paths.program(PROGRAM)), *map(str, numbers)]
+    command = [str(paths.program(PROGRAM)), *(["--when-told"] if between else []), *map(str, numbers)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+        done = _run(command, between)
     except subprocess.TimeoutExpired as late:
         said = late.stdout or b""
         looks = list(_looks(said if isinstance(said, str) else said.decode()))
@@ -50,6 +53,37 @@ def look(numbers: Sequence[int]) -> dict[str, Any]:
         hint = "; sudo apt-get install -y libdw1" if "libdw" in done.stderr else ""
         raise LookError((done.stderr.strip() or f"{PROGRAM} ended with {done.returncode}") + hint)
     return {"looks": list(_looks(done.stdout))}
+
+
+def _run(command: Sequence[str], between: Callable[[], None] | None) -> subprocess.CompletedProcess[str]:
+    if between is None:
+        return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as running:
+        try:
+            first = _first_look(running)
+            between()
+            said, errors = running.communicate(b"\n", LIMIT_S)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            raise subprocess.TimeoutExpired(command, LIMIT_S, first) from None
+        except BaseException:
+            running.kill()
+            raise
+    return subprocess.CompletedProcess(command, running.returncode, (first + said).decode(), errors.decode())
+
+
+def _first_look(running: subprocess.Popen[bytes]) -> bytes:
+    """The first look; what there is of it where the program has ended before, which it does after a while."""
+    said, output = b"", running.stdout
+    ending = threading.Timer(LIMIT_S, running.kill)
+    ending.start()
+    while output and not (said.endswith(b"}\n") and any(_looks(said.decode()))):
+        if not (got := os.read(output.fileno(), 1 << 20)):
+            break
+        said += got
+    ending.cancel()
+    return said
 
 
 def names(places: Mapping[str, tuple[str, int]]) -> dict[str, str]:

@@ -53,6 +53,12 @@ class Member:
     is_together: bool = False  #: in a call that returns when all ranks have made it
     looks_after_children: bool = False
     thread: int = 0  #: that is looked at
+    host: str = ""  #: where several were looked at
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The key of its thread."""
+        return self.host, self.thread
 
     def is_with(self, other: Member) -> bool:
         """Whether both are in one function that the same places have called. A function that nothing has called proves
@@ -73,6 +79,7 @@ class Job:
     is_all_here: bool = False  #: the job has no members on other hosts
     ended: tuple[int, ...] = ()  #: members without ranks that are known to have ended
     is_guessed: bool = False  #: its members are only known to run the same program
+    looked_at: str = "this host"  #: in words
 
     @property
     def absent(self) -> tuple[int, ...]:
@@ -152,6 +159,17 @@ def _state(thread: Thread, innermost: int) -> str:
     return INPUT if new.call == _READ and new.arguments[0] == 0 else WAITS
 
 
+def together(parts: Sequence[Job], is_all_here: bool, looked_at: str) -> list[Job]:
+    """The jobs of which hosts have seen these parts: one of all ranks; processes without ranks know no other host's.
+    `is_all_here`: there are no others, whatever the parts say."""
+    ranked = [part for part in parts if part.is_ranked]
+    members = tuple(member for part in ranked for member in part.members)
+    size = max((part.size for part in ranked), default=0)
+    is_whole = is_all_here or any(part.is_all_here for part in ranked)
+    job = Job(members, True, max(size, len(members)), is_whole, looked_at=looked_at)
+    return [*([job] if ranked else []), *(part for part in parts if not part.is_ranked and part.members)]
+
+
 def conclude(job: Job) -> Finding | None:
     """The members that others may wait for; a finding that names nobody where all of them wait, or are in places that
     tell nothing; None where nobody is seen to wait. Members that are stopped or gone are then the only ones that are
@@ -209,7 +227,7 @@ def _places(
         clauses.append(f"{_named(job, gone)} {'has' if len(gone) == 1 else 'have'} ended")
     elif job.absent:
         verbs = ("is", "has") if len(job.absent) == 1 else ("are", "have")
-        clauses.append(f"{_named(job, job.absent)} {verbs[0]} not on this host, or {verbs[1]} ended")
+        clauses.append(f"{_named(job, job.absent)} {verbs[0]} not on {job.looked_at}, or {verbs[1]} ended")
     return "; ".join(clauses) + ("" if odd or gone else end)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar import _native
-from tollbar.look.sight import Communicator, Moment, Thread, at_of
+from tollbar.look.sight import Communicator, Moment, Thread, at_of, on
 
 #: The last two are Open MPI's, which PMPI_Init and PMPI_Finalize end in without a frame of their own.
 _CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$|ompi_mpi_(init|finalize)$|p?shmem_\w+$")
@@ -30,6 +30,7 @@ class Rank:
     process: int
     size: int | None
     threads: tuple[Thread, ...]
+    host: str = ""  #: where several were looked at
 
     @property
     def inside(self) -> Thread | None:
@@ -120,18 +121,18 @@ class Meeting:
     def sentence(self) -> str:
         if self.said:
             return self.said
-        places = [f"rank {rank.rank} is in {rank.doing}" for rank in self.odd]
+        places = [f"rank {rank.rank}{on(rank.host)} is in {rank.doing}" for rank in self.odd]
         odd = ", ".join([*places, *(f"rank {rank} has no process with an MPI in its memory" for rank in self.gone)])
         return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}" + (
             _of(self.communicator) if self.communicator else ""
         )
 
 
-def of_threads(rank_of: Mapping[int, tuple[int, int | None]], threads: Sequence[Thread]) -> list[Rank]:
-    """The ranks; `found` has the rank and the number of ranks of each process."""
+def of_threads(rank_of: Mapping[int, tuple[int, int | None]], threads: Sequence[Thread], host: str = "") -> list[Rank]:
+    """The ranks of a host; `rank_of` has the rank and the number of ranks of each process."""
     return sorted(
         (
-            Rank(rank, process, size, tuple(thread for thread in threads if thread.process == process))
+            Rank(rank, process, size, tuple(thread for thread in threads if thread.process == process), host)
             for process, (rank, size) in rank_of.items()
         ),
         key=lambda rank: rank.rank,

@@ -98,6 +98,21 @@ class Thread:
     name: str
     before: Moment | None
     now: Moment
+    host: str = ""  #: where several were looked at
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The same in no other thread of any host."""
+        return self.host, self.thread
+
+    @property
+    def owner(self) -> tuple[str, int]:
+        """The process that it is of, which has its number on its host alone."""
+        return self.host, self.process
+
+    @property
+    def called(self) -> str:
+        return f"thread {self.thread}" + on(self.host)
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -180,6 +195,11 @@ class Thread:
         if at == 0:
             return _called(str(frame)) + where
         return f"{_called(str(self.frames[at - 1]))} under {frame}{where}"
+
+
+def on(host: str) -> str:
+    """The end of what is called by a number: numbers are those of a host."""
+    return f" on {host}" if host else ""
 
 
 def _called(name: str) -> str:

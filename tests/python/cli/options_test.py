@@ -39,7 +39,7 @@ VALUES = {
     "--policy": "global", "--quick": None, "--ranks": "5,9", "--receive": "on-arrival", "--seed": "2",
     "--spread": "9", "--switch-key": "key", "--threads": "3", "--timeout": "5", "--waiting": "smart",
     "--without": "central", "--force": None, "--budget-ms": "700", "RUN": "run",
-    "PID": "4711", "--watch": "0.01",
+    "PID": "4711", "--watch": "0.01", "--job": "4711",
 }  # fmt: skip
 #: A verb's own values, and what every call of it has.
 OWN = {
@@ -136,7 +136,7 @@ def of_the_laboratory(starts: Callable[..., None], ends: Callable[..., None]) ->
 def started(monkeypatch, tmp_path):
     """The commands that verbs would start, not started, on a machine with two MPIs and all programs."""
     from tollbar.campaigns import checks, logp, mpi_settings, mpi_tuning, passes, shmem, threads, udp
-    from tollbar.cli import doctor_mpi, doctor_shmem, on_hang, run, who
+    from tollbar.cli import doctor_mpi, doctor_shmem, far, on_hang, run, who
     from tollbar.cli.errors import CheckFailed
     from tollbar.cli.table import Table
     from tollbar.look import gathered
@@ -194,6 +194,9 @@ def started(monkeypatch, tmp_path):
         (gathered.secrets, "randbits", lambda bits: 7),
         (on_hang, "supervise", lambda words, given, *how: ends("supervise", *words, *given.items(), *how)),
         (who, "look", lambda words: starts("look", *words) or Table([], who.Seen, failed=True)),
+        (far, "of_launcher", lambda words: None),
+        (far, "of_job", lambda job, words: starts("job", job, *words) or Table([], who.Seen, failed=True)),
+        (far, "of_hosts", lambda hosts, words: starts("hosts", hosts, *words) or Table([], who.Seen, failed=True)),
         *of_the_laboratory(starts, ends),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, replaced)

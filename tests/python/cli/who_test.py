@@ -18,7 +18,7 @@ LATE = ("libc.so.6:sleep", "late", "worker", *THREAD)
 JOIN = thread(1, "libc.so.6:__pthread_clockjoin_ex", *MAIN)
 COLUMNS = [
     "process", "rank", "thread", "name", "state", "part", "doing", "asleep_s", "barrier", "conclusion",
-    "held_us", "frames",
+    "held_us", "frames", "host",
 ]  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def sees(monkeypatch):
 
     def replace(*documents):
         left = list(documents)
-        monkeypatch.setattr(helper, "look", lambda _: left.pop(0) if len(left) > 1 else left[0])
+        monkeypatch.setattr(helper, "look", lambda *_: left.pop(0) if len(left) > 1 else left[0])
 
     return replace
 
@@ -120,7 +120,7 @@ def test_a_look_that_fails_while_watching_is_no_end_of_the_program(tollbar, sees
     sees(seen(JOIN))
     looks = iter([helper.look(())])
 
-    def fails(_):
+    def fails(*_):
         for one in looks:
             return one
         raise helper.LookError("the helper was killed")
@@ -195,7 +195,7 @@ def test_watching_ends_when_the_same_are_missing_twice(tollbar, sees):
 
 def test_watching_ends_with_the_program(tollbar, sees, monkeypatch):
     sees(seen(JOIN))
-    there = [processes.everything(), {}]
+    there = [processes.everything(), processes.everything(), {}, {}]  # two for each look
     monkeypatch.setattr(processes, "everything", lambda: there.pop(0))
     said = tollbar("who", os.getpid(), "--watch", "0.01")
     assert (said.code, said.err) == (0, "the program has ended\n")

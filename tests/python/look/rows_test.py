@@ -76,7 +76,7 @@ def table_of(monkeypatch):
     monkeypatch.setattr(processes, "refusal", lambda number: None)
 
     def conclude(document: dict, *, job: bool):
-        monkeypatch.setattr(helper, "look", lambda numbers: document)
+        monkeypatch.setattr(helper, "look", lambda *_: document)
         monkeypatch.setattr(processes, "ranks", lambda numbers, there: ranks if job else {})
         return who.look(["1"])
 
