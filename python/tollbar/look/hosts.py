@@ -146,6 +146,7 @@ class _Asking:
             if blamed and len(blamed) < len(silent):
                 left = [host for host in silent if host not in blamed]
                 self.coming |= {host: Coming() for host in left}
+                self._over.difference_update(left)
                 self._start(dataclasses.replace(one.way, hosts=left))
                 is_any = True
         return is_any
@@ -173,6 +174,8 @@ class _Asking:
         *lines, rest = (started.begun.get(stream, b"") + got).split(b"\n")
         if not got:
             self._selector.unregister(stream)
+            if all(key.data is not started for key in self._selector.get_map().values()):
+                self._over.update(started.way.hosts)
             lines.append(rest)
             rest = b""
         for line in lines:
