@@ -5,24 +5,27 @@ say of a job of one host."""
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+from needs import left_out
 from slurm_cluster import BY_SRUN, LIMIT_S, Cluster
 
 TOLLBAR = (sys.executable, "-m", "tollbar")
 #: Ways of going astray that frames alone show.
-SEEN = ("sleep", "absent", "stopped", "loop", "lock", "input", "communicator", "collective", "receive", "init")
+SEEN = ("sleep", "absent", "stopped", "loop", "lock", "input", "collective", "receive", "init")
 
 
 class Job:
     """A job of hanging.c, of which one rank goes astray."""
 
     def __init__(self, cluster: Cluster, program, mpi: str, kind: str, astray: int, nodes: int, ranks: int) -> None:
-        self.cluster = cluster
+        self.cluster, self.program = cluster, program
         options = [BY_SRUN[mpi], f"--nodes={nodes}", f"--ntasks={ranks}", "--job-name=hanging"]
         self.srun = cluster.started("srun", *options, program, kind, astray)
         cluster.wait(lambda: self.number or self.srun.poll() is not None, "the job does not start")
@@ -51,8 +54,8 @@ def hang(cluster, compiled):
         job.end()
 
 
-def who(cluster: Cluster, *words: object) -> subprocess.CompletedProcess[str]:
-    return cluster.run(*TOLLBAR, "who", *words)
+def who(cluster: Cluster, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    return cluster.run(*TOLLBAR, "who", *words, **variables)
 
 
 def named(done: subprocess.CompletedProcess[str]) -> set[tuple[int, str]]:
@@ -61,11 +64,11 @@ def named(done: subprocess.CompletedProcess[str]) -> set[tuple[int, str]]:
     return {(int(row["rank"]), row["host"]) for row in rows if row["part"] in ("missing", "guess")}
 
 
-def who_until(cluster: Cluster, *words: object) -> subprocess.CompletedProcess[str]:
+def who_until(cluster: Cluster, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
     """Looks until somebody is found missing: ranks need a while to come to where they stay."""
     end = time.monotonic() + LIMIT_S
     while True:
-        done = who(cluster, *words)
+        done = who(cluster, *words, **variables)
         if done.returncode == 1 or time.monotonic() > end:
             return done
 
@@ -96,3 +99,51 @@ def test_the_process_of_srun_leads_to_the_hosts_of_its_step(cluster, hang):
     done = who_until(cluster, srun, "--csv")
     assert named(done) == {(3, "n2")}, (done.stdout, done.stderr)
     assert job.number
+
+
+@pytest.mark.deep
+def test_hosts_by_name_are_asked_by_what_the_site_has_configured(cluster, hang, tmp_path):
+    if importlib.util.find_spec("ClusterShell") is None:
+        left_out("ClusterShell is not installed: scripts/setup")
+    agent = Path(__file__).resolve().parents[1] / "support" / "ssh_to_node"
+    (tmp_path / "clush.conf").write_text(f"[Main]\nssh_path: {agent}\n")
+    job = hang("openmpi", "sleep", astray=3)
+    done = who_until(cluster, "--hosts", "n[1-4]", job.program.name, CLUSTERSHELL_CFGDIR=str(tmp_path))
+    assert done.stderr.startswith("rank 3 on n2 is in sleep() under go_astray (hanging.c:"), done.stderr
+    assert "cannot tell of n4: no answer: n4: ssh: Could not resolve hostname n4" in done.stderr
+
+
+@pytest.mark.deep
+def test_a_node_that_does_not_respond_is_named_and_the_rest_is_said(cluster, hang):
+    job = hang("openmpi", "sleep", astray=3, nodes=3, ranks=6)
+    cluster.wait(lambda: who(cluster, "--job", job.number).stderr.startswith("rank 3 on n1 is in sleep()"), "no hang")
+    [frozen, *_] = cluster.said("pgrep", "--full", "slurmd -D -N n3$").split()
+    cluster.said("kill", "-STOP", frozen)
+    try:
+        done = who(cluster, "--job", job.number)
+    finally:
+        cluster.said("kill", "-CONT", frozen)
+    assert done.stderr.startswith("rank 3 on n1 is in sleep()"), done.stderr
+    assert "; 4 of 6 are in MPI_Barrier\ncannot tell of n3: " in done.stderr, done.stderr
+
+
+@pytest.mark.deep
+def test_what_is_no_job_of_ones_own_is_refused_in_one_line(cluster, hang, tmp_path):
+    job = hang("openmpi", "sleep", astray=3)
+    later = cluster.submitted("--begin=now+1hour", "--wrap=true", f"--output={tmp_path}/none")
+    array = cluster.submitted("--array=1-2", "--begin=now+1hour", "--wrap=true", f"--output={tmp_path}/none")
+    for words, said in {
+        (f"{job.number}.7",): f"job {job.number} has no step 7, but 0",
+        (later,): f"job {later} is pending: no look can be started there",
+        (array,): f"job {array} is pending: no look can be started there",
+        ("4711",): "job 4711 is over, or there never was one",
+        ("n1",): "n1 is no job of Slurm, such as 4711 or 4711.0",
+        (job.number, "17"): "give the name of a program: the number of a process is another one's on each host",
+    }.items():
+        done = who(cluster, "--job", *words)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"tollbar who: {said}\n"), words
+    of_another = cluster.run("setpriv", "--reuid=nobody", "--clear-groups", *TOLLBAR, "who", "--job", job.number)
+    assert of_another.returncode == 2
+    assert (
+        of_another.stderr == f"tollbar who: job {job.number} is of another user, root: look as that user or as root\n"
+    )

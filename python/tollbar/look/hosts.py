@@ -31,9 +31,12 @@ READY_S = 30.0
 _ANSWER_S = helper.LIMIT_S + 10.0
 _ENDING_S = 5.0
 _MOST_SAID = 4000  #: of what somebody says besides
-#: Lines of srun about every task that has ended, whatever the reason was.
+#: The hosts on which a command has ended, as srun and clush say.
 _EXITED = re.compile(r"(\S+): (?:tasks? [\d,-]+: )?exited with exit code", re.IGNORECASE)
-_IS_END = re.compile(r"tasks? [\d,-]+: (Exited|Killed|Terminated)|Job step aborted|\*\*\* STEP ")
+#: Lines of theirs about an end, whatever the reason was.
+_IS_END = re.compile(
+    r"tasks? [\d,-]+: (Exited|Killed|Terminated)|Job step aborted|\*\*\* STEP |exited with exit code \d+$"
+)
 
 
 @dataclass(frozen=True)
@@ -231,5 +234,5 @@ class _Asking:
     @staticmethod
     def _why(host: str, started: _Started, late_s: float | None = None) -> str:
         """The reason by what the command that leads there has said of this host, or else of all."""
-        own = started.of(host) or [text for text in started.said if not _IS_END.search(text)]
+        own = started.of(host) or [text for text in started.said if not _IS_END.search(text)] or started.said
         return "no answer" + (f" for {late_s:g} s" if late_s is not None else "") + (f": {own[-1]}" if own else "")
