@@ -59,7 +59,13 @@ class _Started:
     way: Way
     process: subprocess.Popen[bytes]
     begun: dict[IO[bytes], bytes] = field(default_factory=dict)  #: lines that have no end yet
-    said: list[str] = field(default_factory=list)  #: besides
+    printed: list[str] = field(default_factory=list)  #: besides, on its stdout
+    complained: list[str] = field(default_factory=list)  #: on its stderr
+
+    @property
+    def said(self) -> list[str]:
+        """All that it says besides; the two come by ways of their own, and a reason is on stderr where one is."""
+        return [*self.printed, *self.complained]
 
     def of(self, host: str) -> list[str]:
         """The lines about a host, but for its end."""
@@ -182,15 +188,16 @@ class _Asking:
             lines.append(rest)
             rest = b""
         for line in lines:
-            self._take(started, line)
+            self._take(started, line, started.printed if stream is started.process.stdout else started.complained)
         started.begun[stream] = rest[-_MOST_SAID:]
 
-    def _take(self, started: _Started, line: bytes) -> None:
+    def _take(self, started: _Started, line: bytes, others: list[str]) -> None:
+        """Takes a line of the host; of `others` it becomes one where it is none of ours."""
         sealed = self._secret.unseal(line)
         if sealed is None:
             text = line.decode(errors="replace").strip()
-            if text and sum(map(len, started.said)) < _MOST_SAID:
-                started.said.append(text[:_MOST_SAID])
+            if text and sum(map(len, others)) < _MOST_SAID:
+                others.append(text[:_MOST_SAID])
             if (ended := _EXITED.search(text)) and len(ended[1]) < _MOST_SAID:
                 with contextlib.suppress(ValueError):
                     self._over.update(hostnames.expanded(ended[1]))

@@ -26,7 +26,7 @@ def tell(what, content="", secret=secret):
 def ready():
     tell("ready")
     assert sys.stdin.readline() == "look\\n"
-print("a line of a profile")
+print("a line of a profile", flush=True)
 """
 ANSWERS = "ready(); tell('answer', content)"
 
