@@ -61,8 +61,8 @@ class Cluster:
 
     def __init__(self, folder: Path, init: int) -> None:
         self.folder = folder
-        self._enter = ["nsenter", "--target", str(init), "--mount", "--uts", "--net", "--pid", f"--wd={folder}"]
-        self._enter += ["setpriv", "--pdeathsig=KILL"]  # for nsenter has it as a child
+        self._enter = ["nsenter", "--target", str(init), "--root", "--mount", "--uts", "--net", "--pid"]
+        self._enter += [f"--wd={folder}", "setpriv", "--pdeathsig=KILL"]  # for nsenter has it as a child
 
     def started(self, *words: object, **variables: str) -> subprocess.Popen[str]:
         """The command, which the caller awaits or ends."""
