@@ -133,12 +133,18 @@ def _where(bench: str, row: Mapping[str, Any]) -> str:
     return f"{ranks} {what}{inside}{where}"
 
 
-def table(of_machines: Mapping[str, Iterable[Pair]]) -> str:
-    """A row a situation, a column a machine; empty where nothing was measured."""
+def table(of_machines: Mapping[str, Iterable[Pair]], launches: int = 0) -> str:
+    """A row a situation, a column a machine; empty where nothing was measured. A machine of fewer launches than that has
+    only their number there, and a row stands where one has enough."""
     met: dict[tuple[str, str, str], dict[str, str]] = {}
+    enough: set[tuple[str, str, str]] = set()
     for machine, known in of_machines.items():
         for pair in known:
-            met.setdefault((pair.where, pair.today, pair.ours), {})[machine] = pair.cell
+            is_enough = pair.times.count >= launches
+            key = (pair.where, pair.today, pair.ours)
+            met.setdefault(key, {})[machine] = pair.cell if is_enough else f"too few launches (n = {pair.times.count})"
+            enough |= {key} if is_enough else set()
+    met = {key: cells for key, cells in met.items() if key in enough}
     if not met:
         return ""
     rows = (
@@ -149,16 +155,23 @@ def table(of_machines: Mapping[str, Iterable[Pair]]) -> str:
 
 
 def differences(of_machines: Mapping[str, Iterable[Pair]]) -> Iterator[str]:
-    """A sentence for each situation whose ratios on two machines have intervals that do not touch."""
-    met: dict[tuple[str, str, str], dict[str, Pair]] = {}
+    """A sentence for each barrier of today's, with the situations in which the intervals of its ratios on two machines
+    do not touch."""
+    met: dict[tuple[str, str], dict[str, dict[str, Interval]]] = {}
     for machine, known in of_machines.items():
         for pair in known:
-            met.setdefault((pair.where, pair.today, pair.ours), {})[machine] = pair
-    for (where, base, ours), on in met.items():
-        sure = {machine: pair.times for machine, pair in on.items() if pair.times.low is not None}
-        if any(_apart(one, other) for one in sure.values() for other in sure.values()):
-            parts = [f"{tables.ratio_text(ratio)} on {machine}" for machine, ratio in sure.items()]
-            yield f"Machines differ: with {where} `{base}` takes {' and '.join(parts)} times as long as `{ours}`."
+            if pair.times.low is not None:
+                met.setdefault((pair.today, pair.ours), {}).setdefault(pair.where, {})[machine] = pair.times
+    for (base, ours), places in met.items():
+        parts = [
+            f"with {where} {' and '.join(map(tables.ratio_text, on.values()))}"
+            for where, on in places.items()
+            if any(_apart(one, other) for one in on.values() for other in on.values())
+        ]
+        if parts:
+            machines = " and ".join(machine.partition(",")[0] for machine in of_machines)
+            sentence = f"Machines differ: `{base}` takes so many times as long as `{ours}` on {machines}"
+            yield f"{sentence}: {'; '.join(parts)}."
 
 
 def _apart(one: Interval, other: Interval) -> bool:

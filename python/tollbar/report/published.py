@@ -11,7 +11,7 @@ import dataclasses
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,8 @@ OF_THREADS = (
 )  # fmt: skip
 #: Rows of the first page, by their numbers of threads or ranks, and the fewest launches that such a row has.
 _ROWS, _LAUNCHES = {"threads": (2, 4, 8), "neighbours": (8,), "mpi": (4, 16), "udp": (16,)}, 12
+_ENDS = {"neighbours": " beside a busy neighbour"}
+_COUNT = re.compile(r"(\d+) / (\d+) / (\d+)")  #: certainly, possibly, of all
 _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")
 
 
@@ -94,27 +96,33 @@ def texts(stored: Samples) -> dict[str, str]:
         bench: compared.table({machine: known.get(bench, ()) for machine, known in pairs.items()})
         for bench in compared.BENCHES
     }
-    counts = [_of_machine(machine, beside_section.counts(measured)) for machine, measured in machines.items()]
+    counts = [_of_machine(machine, beside_section.counts(measured), pairs) for machine, measured in machines.items()]
     return {
         "machine": _machines(stored),
         **{bench: text or _nothing(stored, bench) for bench, text in tables.items()},
         "cells": "\n".join(filter(None, counts)) or _nothing(stored, "neighbours"),
         "brief": _brief(machines, pairs),
-        "summary": compared.table({machine: _first_page(known) for machine, known in pairs.items()}) or _NOTHING,
+        "summary": compared.table({machine: _first_page(known) for machine, known in pairs.items()}, _LAUNCHES)
+        or _NOTHING,
     }
 
 
-def _of_machine(machine: str, text: str) -> str:
-    return f"{machine}:\n\n{text}" if text else ""
+def _of_machine(machine: str, counts: str, among: Collection[str]) -> str:
+    """The table of a machine; beside another one's a line takes its place where no cell is certain."""
+    if len(among) > 1 and all(certain == "0" and left == every for certain, left, every in _COUNT.findall(counts)):
+        return f"{machine}: too few launches a cell to be certain of any.\n" if counts else ""
+    return f"{machine}:\n\n{counts}" if counts else ""
 
 
 def _first_page(pairs: Mapping[str, Sequence[Pair]]) -> list[Pair]:
-    """The rows of README.md: each with enough launches, however it turned out."""
+    """The rows of README.md, however they turned out."""
     return [
         pair
         for bench, numbers in _ROWS.items()
         for pair in pairs.get(bench, ())
-        if pair.times.count >= _LAUNCHES and "pinned" not in pair.where and int(pair.where.split()[0]) in numbers
+        if "pinned" not in pair.where
+        and int(pair.where.split()[0]) in numbers
+        and pair.where.endswith(_ENDS.get(bench, ""))
     ]
 
 
@@ -151,16 +159,20 @@ def _machines(stored: Samples) -> str:
 
 
 def _brief(machines: Mapping[str, Samples], pairs: Mapping[str, Mapping[str, Sequence[Pair]]]) -> str:
-    """Sentences about all that is stored, a line each; made of the same numbers as the tables."""
+    """Sentences about all that is stored, made of the same numbers as the tables; several of a machine share a line."""
     lines: list[str] = []
     for machine, measured in machines.items():
-        on = f"{machine}: " if len(machines) > 1 else ""
         alone = _of(measured, pl.col("bench") == "threads")
         said = today.first(alone, _of(measured, pl.col("bench") == "mpi"), measured).answer
         said = [*map(_sentence, said), _behind(alone)]
         if cells := beside.gather(measured):
             said += beside_section.counted(cells)
-        lines += [f"{on}{line}" for line in (*said, *compared.causes(measured)) if line]
+        said = [line for line in said if line]
+        causes = list(compared.causes(measured))
+        ratios = [line for line in said if line.startswith("With ")]
+        groups = (ratios, [line for line in said if line not in ratios], causes)
+        name = machine.partition(",")[0]
+        lines += [*said, *causes] if len(machines) == 1 else [f"{name}: {' '.join(some)}" for some in groups if some]
     lines += compared.differences({machine: [*chain(*known.values())] for machine, known in pairs.items()})
     return "".join(f"* {line}\n" for line in lines)
 

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -90,9 +91,20 @@ def test_each_machine_has_a_column_and_a_sentence_where_they_differ(stored_once,
     assert texts["summary"].splitlines()[0] == f"|  | today, tollbar | {first} | {second} |"
     (row,) = (line for line in texts["summary"].splitlines() if line.startswith("| 8 threads |"))
     assert row.count("n = 12") == 2
-    (line,) = (line for line in texts["brief"].splitlines() if "Machines differ: with 8 threads `std" in line)
-    assert f" on {first} and " in line
-    assert f" on {second} times as long as `tollbar::barrier`." in line
+    (line,) = (line for line in texts["brief"].splitlines() if "Machines differ: `std::barrier`" in line)
+    names = f"{first.partition(',')[0]} and Another Processor"
+    assert f"takes so many times as long as `tollbar::barrier` on {names}: " in line
+    assert re.search(r"[:;] with 8 threads \S+ \(\S+ to \S+\) and \S+ \(\S+ to \S+\)[;.]", line)
+    starts = [line.partition(": ")[0] for line in texts["brief"].splitlines()]
+    assert starts.count(f"* {first.partition(',')[0]}") == starts.count("* Another Processor") >= 2
+
+
+def test_a_machine_of_too_few_launches_says_so_where_another_has_enough(stored_once, stored, tmp_path):
+    other = stored(ranks=(2, 8), launches=11)
+    results.write_environment(other, {**results.read_environment(other), "model": "Another Processor"})
+    texts = published.texts(published.write([stored_once, other], tmp_path / "stored"))
+    (row,) = (line for line in texts["summary"].splitlines() if line.startswith("| 8 threads |"))
+    assert row.endswith("n = 12 | too few launches (n = 11) |")
 
 
 def test_a_watched_call_is_compared_with_its_own_second_name_alone(tmp_path):
