@@ -134,8 +134,8 @@ def _where(bench: str, row: Mapping[str, Any]) -> str:
 
 
 def table(of_machines: Mapping[str, Iterable[Pair]], launches: int = 0) -> str:
-    """A row a situation, a column a machine; empty where nothing was measured. A machine of fewer launches than that has
-    only their number there, and a row stands where one has enough."""
+    """A row a situation, a column a machine; empty where nothing was measured. A machine of fewer launches has
+    only their number there, and a row stands where one machine has enough."""
     met: dict[tuple[str, str, str], dict[str, str]] = {}
     enough: set[tuple[str, str, str]] = set()
     for machine, known in of_machines.items():
