@@ -64,15 +64,16 @@ def table_of(
     calls: Sequence[_native.Missing] = (),
     everything: bool = False,
     silent: Mapping[str, str] | None = None,
+    all_hosts: bool = False,
 ) -> Table:
     """The table of what looks at one host, or at several at a time, have seen. `calls`: what ranks that keep account of
     their calls say; `everything`: groups of tollbar's count that nobody has named; `silent`: hosts that have not
-    answered, and why."""
-    return _Concluding(facts, everything, silent or {}).table(calls)
+    answered, and why; `all_hosts`: these and those are all hosts of the job."""
+    return _Concluding(facts, everything, silent or {}, all_hosts).table(calls)
 
 
 class _Concluding:
-    def __init__(self, facts: Sequence[Facts], everything: bool, silent: Mapping[str, str]) -> None:
+    def __init__(self, facts: Sequence[Facts], everything: bool, silent: Mapping[str, str], all_hosts: bool) -> None:
         self._facts, self._everything, self._silent = facts, everything, silent
         self._threads = [thread for own in facts for thread in own.seen.threads]
         self._ranks = sorted(
@@ -80,7 +81,7 @@ class _Concluding:
             key=lambda rank: rank.rank,
         )
         self._looked_at = "this host" if not any(own.host for own in facts) else "a host that has answered"
-        is_whole = any(own.is_whole for own in facts) or (bool(facts[0].host) and not silent)
+        is_whole = any(own.is_whole for own in facts) or (all_hosts and not silent)
         self._is_whole = is_whole  #: no rank is elsewhere
         self._jobs = jobs.together([own.job for own in facts], is_whole, self._looked_at)
         self._parts: dict[Key, _Part] = {}

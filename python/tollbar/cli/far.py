@@ -102,7 +102,8 @@ def _table(ways: Sequence[hosts.Way], question: dict[str, Any], unreachable: dic
     if question["names"] and not silent and not any(own.seen.threads for own in answers.facts):
         raise Ended(f"no process is called {' or '.join(question['names'])} on these hosts")
     everything = not question["names"] and not question["job"]
-    return concluded.table_of(answers.facts, everything=everything, silent=silent)
+    all_hosts = bool(question["job"]) and not question["names"]  # hosts that somebody names may be some of a job's
+    return concluded.table_of(answers.facts, everything=everything, silent=silent, all_hosts=all_hosts)
 
 
 def _by_names(there: Sequence[str]) -> list[hosts.Way]:

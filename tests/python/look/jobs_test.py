@@ -8,7 +8,8 @@ import itertools
 import random
 
 import pytest
-from tollbar.look import jobs
+from tollbar.cli import concluded
+from tollbar.look import facts, jobs, sight
 
 PATHS = {
     "all_reduce": ((("module", "t.py:9"), ("train", "t.py:5")), "all_reduce", True),
@@ -126,3 +127,25 @@ def test_whatever_the_stacks_are_those_that_are_named_are_not_those_that_wait(se
     assert not stopped or set(found.odd) <= set(stopped)
     for one, other in itertools.product(found.odd, found.waiting):
         assert one.state in (jobs.STOPPED, jobs.WAITS) or not one.is_with(other)
+
+
+@pytest.mark.parametrize("all_hosts", [False, True])
+def test_a_rank_on_a_host_that_nobody_has_named_is_not_said_to_be_gone(all_hosts):
+    """Hosts that have all answered are not all of the job's because of that."""
+    seen = [
+        facts.Facts(sight.Sight((), ()), {}, jobs.Job((member(rank, jobs.WAITS, "all_reduce"),), True, 3)).on(
+            f"n{rank}"
+        )
+        for rank in (0, 1)
+    ]
+    notes = " ".join(concluded.table_of(seen, all_hosts=all_hosts).notes)
+    assert ("rank 2 has no process here: gone, or not yet started" in notes) == all_hosts, notes
+    assert ("rank 2 is not on a host that has answered, or has ended" in notes) != all_hosts, notes
+
+
+@pytest.mark.parametrize(("silent", "is_gone"), [({}, True), ({"n9": "no answer"}, False)])
+def test_a_rank_may_be_on_a_host_that_is_silent(silent, is_gone):
+    ranks = [member(rank, jobs.WAITS, "all_reduce") for rank in (0, 1)]
+    seen = [facts.Facts(sight.Sight((), ()), {}, jobs.Job(tuple(ranks), True, 3)).on("n1")]
+    notes = " ".join(concluded.table_of(seen, silent=silent, all_hosts=True).notes)
+    assert ("gone, or not yet started" in notes) == is_gone, notes
