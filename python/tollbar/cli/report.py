@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse(f"{page}: there is no folder {page.parent}")
     files, answer = _pages(runs, page)
     for path, content in files.items():
+        if path != page:
+            path.parent.mkdir(exist_ok=True)
         output.write(path, content)
     names = " ".join(run.folder.name for run in runs)
     launches = sum(len(run.launches) for run in runs)
@@ -87,9 +89,8 @@ def _pages(runs: list[Stored], named: Path) -> tuple[dict[Path, bytes], Sequence
     """The report, and what is too big for a page; the answer in words."""
     from tollbar.report import page as report
 
-    made = report.pages(*runs, name=named.name, stored=_tuned(runs[0]))
+    name = named.name if named.is_file() or not named.exists() else None
+    made = report.pages(*runs, name=name, stored=_tuned(runs[0]))
     files = {named: made.report.encode()}
-    folder = named.with_name(made.folder)
-    if made.beside:
-        folder.mkdir(exist_ok=True)
+    folder = named.with_name(made.folder or named.name)
     return files | {folder / name: content for name, content in made.beside.items()}, made.answer

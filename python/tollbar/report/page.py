@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -61,10 +62,11 @@ def page(*runs: Stored) -> str:
     return pages(*runs).report
 
 
-def pages(*runs: Stored, name: str = "report.html", stored: Mapping[today.Where, str] | None = None) -> Pages:
+def pages(*runs: Stored, name: str | None = "report.html", stored: Mapping[today.Where, str] | None = None) -> Pages:
     """One run of threads at most, and others; the machine shown is the first one's.
 
-    `name` is that of the report; `stored` are the plans that the library finds for groups of threads.
+    `name` is that of the report, None if nothing can lie beside it; `stored` are the plans that the library finds for
+    groups of threads.
     """
     by_kind: dict[str, list[Stored]] = defaultdict(list)
     for run in runs:
@@ -107,8 +109,9 @@ def pages(*runs: Stored, name: str = "report.html", stored: Mapping[today.Where,
         downloads=_DOWNLOADS,
     )
     files = [file for run in runs for file in downloads(run, "" if run is runs[0] else f"{run.folder.name}-")]
-    folder = f"{name.rpartition('.')[0] or name}-files"
-    links, beside = _links(files, MOST_BYTES - len(text.encode()), folder)
+    folder = f"{name.rpartition('.')[0] or name}-files" if name else ""
+    room = MOST_BYTES - len(text.encode()) if name else math.inf
+    links, beside = _links(files, room, folder)
     text = text.replace(_DOWNLOADS, html.render("downloads.html.j2", {}, files=links, run=runs[0]))
     return Pages(text, beside, folder, first.answer)
 
@@ -138,7 +141,7 @@ def downloads(run: Stored, prefix: str = "") -> list[File]:
     ]
 
 
-def _links(files: Sequence[File], room: int, folder: str) -> tuple[list[tuple[File, Markup]], dict[str, bytes]]:
+def _links(files: Sequence[File], room: float, folder: str) -> tuple[list[tuple[File, Markup]], dict[str, bytes]]:
     """The address of each file: the smallest stand in the page while there is room, others in the folder."""
     addresses: dict[str, Markup] = {}
     beside: dict[str, bytes] = {}

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar report: where the page goes and what is said when there is none."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from tollbar.data import results
 
@@ -61,6 +64,21 @@ def test_what_is_no_part_of_the_page_lies_beside_it_under_its_name(report, store
     assert f"{beside} lies beside it" in said.err
     assert 'href="here-files/samples.jsonl.gz"' in page
     assert beside.stat().st_size == sum(path.stat().st_size for path in run.glob("*.jsonl.gz"))
+
+
+def test_a_pipe_gets_all_in_the_page_and_a_folder_nothing_beside_it(report, stored, tmp_path):
+    stored(ranks=(2, 4, 8), launches=6)
+    pipe, folder = tmp_path / "pipe", tmp_path / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    there = sorted(tmp_path.iterdir())
+    with ThreadPoolExecutor() as pool:
+        page = pool.submit(pipe.read_text)
+        assert report("-o", pipe).code == 0
+    assert len(page.result().encode()) > 1_500_000
+    assert 'href="pipe-files' not in page.result()
+    assert report("-o", folder).code == 2
+    assert sorted(tmp_path.iterdir()) == there
 
 
 def test_without_results_it_says_how_to_get_some(report):
