@@ -23,6 +23,13 @@ Rank parse_number(std::string_view digits, std::string_view spelling, const std:
     return number;
 }
 
+/// The name of parameter `i` in "ARRIVAL,WAKEUP", with what it may be.
+std::string accepted_of(const Maker& maker, std::size_t i) {
+    std::string_view names = maker.algorithm.parameters;
+    while (i-- > 0) names.remove_prefix(names.find(',') + 1);
+    return worded({names.substr(0, names.find(',')), " (", maker.algorithm.restrictions, ")"});
+}
+
 Parameters parse_parameters(const Maker& maker, std::string_view text, std::string_view spelling) {
     const std::string accepted = worded({maker.algorithm.parameters, " (", maker.algorithm.restrictions, ")"});
     if (maker.parameters == 0) throw refuse(spelling, worded({maker.algorithm.name, " takes no parameter"}));
@@ -30,9 +37,9 @@ Parameters parse_parameters(const Maker& maker, std::string_view text, std::stri
     for (std::size_t i = 0; i < maker.parameters; ++i) {
         const std::size_t comma = i + 1 < maker.parameters ? text.find(',') : text.size();
         if (comma == std::string_view::npos) throw refuse(spelling, "expected " + accepted);
-        parameters[i] = parse_number(text.substr(0, comma), spelling, accepted);
+        parameters[i] = parse_number(text.substr(0, comma), spelling, accepted_of(maker, i));
         if (parameters[i] < maker.lowest || parameters[i] > maker.highest)
-            throw refuse(spelling, worded({parameters[i], " is not ", accepted}));
+            throw refuse(spelling, worded({parameters[i], " is not ", accepted_of(maker, i)}));
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return parameters;

@@ -80,8 +80,8 @@ TEST_CASE("a parameter out of bounds is refused with the bounds") {
     CHECK(refusal_of("combining:1") == "plan 'combining:1': 1 is not N (2 to 16777216)");
     CHECK(refusal_of("combining:0") == "plan 'combining:0': 0 is not N (2 to 16777216)");
     CHECK(refusal_of("fway_tournament:1") == "plan 'fway_tournament:1': 1 is not F (2 to 16777216)");
-    CHECK(refusal_of("mcs:4,1") == "plan 'mcs:4,1': 1 is not ARRIVAL,WAKEUP (2 to 16777216)");
-    CHECK(refusal_of("mcs:1,4") == "plan 'mcs:1,4': 1 is not ARRIVAL,WAKEUP (2 to 16777216)");
+    CHECK(refusal_of("mcs:4,1") == "plan 'mcs:4,1': 1 is not WAKEUP (2 to 16777216)");
+    CHECK(refusal_of("mcs:1,4") == "plan 'mcs:1,4': 1 is not ARRIVAL (2 to 16777216)");
     CHECK(refusal_of("dissemination:0") == "plan 'dissemination:0': 0 is not W (1 to 7)");
     CHECK(refusal_of("dissemination:8") == "plan 'dissemination:8': 8 is not W (1 to 7)");
     CHECK(says(refusal_of("combining:16777217"), "16777217 is not N (2 to 16777216)"));
@@ -100,9 +100,9 @@ TEST_CASE("a parameter that is no number is refused with what is expected") {
 
 TEST_CASE("too few and too many parameters are refused") {
     CHECK(refusal_of("mcs:4") == "plan 'mcs:4': expected ARRIVAL,WAKEUP (2 to 16777216)");
-    CHECK(refusal_of("mcs:4,") == "plan 'mcs:4,': '' is not ARRIVAL,WAKEUP (2 to 16777216)");
-    CHECK(refusal_of("mcs:4,2,") == "plan 'mcs:4,2,': '2,' is not ARRIVAL,WAKEUP (2 to 16777216)");
-    CHECK(refusal_of("mcs:4,2,2") == "plan 'mcs:4,2,2': '2,2' is not ARRIVAL,WAKEUP (2 to 16777216)");
+    CHECK(refusal_of("mcs:4,") == "plan 'mcs:4,': '' is not WAKEUP (2 to 16777216)");
+    CHECK(refusal_of("mcs:4,2,") == "plan 'mcs:4,2,': '2,' is not WAKEUP (2 to 16777216)");
+    CHECK(refusal_of("mcs:4,2,2") == "plan 'mcs:4,2,2': '2,2' is not WAKEUP (2 to 16777216)");
     CHECK(refusal_of("central:3") == "plan 'central:3': central takes no parameter");
     CHECK(refusal_of("butterfly:") == "plan 'butterfly:': butterfly takes no parameter");
     CHECK(refusal_of("turnstile:3") == "plan 'turnstile:3': turnstile takes no parameter");

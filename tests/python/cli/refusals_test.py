@@ -107,7 +107,7 @@ REFUSED = {
     "verify mcs --ranks 3..": "verify: argument --ranks: '3..' is not a range; write A..B, such as 1..64",
     "verify mcs --ranks 9..3": "verify: argument --ranks: the range '9..3' is empty; write the smaller",
     "verify mcs --ranks few": "verify: argument --ranks: 'few' is not a number of ranks",
-    "verify mcs:1,2 --ranks 2": "verify: plan 'mcs:1,2': 1 is not ARRIVAL,WAKEUP (2 to 16777216)",
+    "verify mcs:1,2 --ranks 2": "verify: plan 'mcs:1,2': 1 is not ARRIVAL (2 to 16777216)",
     "verify no-such.words": "verify: cannot read no-such.words: No such file or directory",
     "verify nosuch --ranks 2": "verify: plan 'nosuch': there is no algorithm 'nosuch'; there are ",
     "version": "invalid choice: 'version'; did you mean '--version'?",
