@@ -139,6 +139,32 @@ def plan_of(others: Sequence[str]) -> Reader:
     return lambda text: plan(text, others)
 
 
+#: Why a file and --ranks do not go together.
+OWN_RANKS = "a FILE has its own number of ranks, one line each"
+
+
+def plan_or_file(text: str) -> str | Path:
+    """A file is named by a dot or a slash at its beginning, or by its being there."""
+    try:
+        return plan(text)
+    except argparse.ArgumentError:
+        if Path(text).exists() or text.startswith(("/", ".")) or "." in text:
+            return Path(text)
+        raise
+
+
+def read_plan(path: Path) -> tollbar.Plan:
+    """The plan whose words the file holds, as `tollbar show` prints them; its name is the path."""
+    try:
+        return tollbar.parse_plan(str(path), path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongUse(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise WrongUse(f"{path} is not text; write a plan as `tollbar show` prints it") from None
+    except ValueError as error:
+        raise WrongUse(f"{path}: {error}") from None
+
+
 #: A number of ranks, 1 or more.
 rank_count = number(int, 1, tollbar.max_ranks, "number of ranks")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import tollbar
@@ -36,8 +37,14 @@ class MachineCost(Cost):
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = verb(commands, "price", __doc__, _columns)
-    arguments.add_plans(parser, (), "all that run everywhere")
-    arguments.add_ranks(parser, "how many; A..B stands for every size between", required=True)
+    parser.add_argument(
+        "plans",
+        nargs="*",
+        type=arguments.plan_or_file,
+        metavar="PLAN|FILE",
+        help="a plan, or a file with the words of one (default: all that run everywhere)",
+    )
+    arguments.add_ranks(parser, "how many; A..B stands for every size between")
     parser.add_argument(
         "--logp",
         type=_costs,
@@ -93,11 +100,20 @@ def _costs(text: str) -> Any:
 def run(args: argparse.Namespace) -> Table:
     if len(dict(args.late)) < len(args.late):
         raise WrongUse("--late names a rank twice; give each late rank once")
+    named = list(dict.fromkeys(args.plans or arguments.DEFAULT_PLANS))
+    read = {str(path): arguments.read_plan(path) for path in named if isinstance(path, Path)}
+    spellings = [plan for plan in named if isinstance(plan, str)]
+    if spellings and not args.ranks:
+        raise WrongUse("the following arguments are required: --ranks")
+    if args.ranks and not spellings:
+        raise WrongUse(f"{arguments.OWN_RANKS}; leave out --ranks or name a PLAN")
     if args.crossover:
+        if read:
+            raise WrongUse("--crossover compares many sizes, and a FILE has one; name a PLAN")
         return _crossovers(args)
-    plans = list(dict.fromkeys(args.plans or arguments.DEFAULT_PLANS))
-    cases = [(spelling, ranks) for ranks in arguments.sizes(args.ranks) for spelling in plans]
-    rows = [_cost(spelling, ranks, args) for spelling, ranks in track(cases, "pricing")]
+    cases = [(spelling, ranks) for ranks in arguments.sizes(args.ranks or []) for spelling in spellings]
+    cases += [(path, plan.ranks) for path, plan in read.items()]
+    rows = [_cost(name, read.get(name) or tollbar.plan(name, ranks), args) for name, ranks in track(cases, "pricing")]
     rows.sort(key=lambda row: (row.ranks, _us(row)))
     on_machine = not isinstance(args.logp, LogP)
     return Table(rows, notes=["computed, not measured: levels may be off by a factor of 2"] if on_machine else [])
@@ -107,18 +123,18 @@ def _us(row: Cost) -> float:
     return row.contended_us if isinstance(row, MachineCost) else row.last_us
 
 
-def _cost(spelling: str, ranks: int, args: argparse.Namespace) -> Cost:
-    plan, receive, late = tollbar.plan(spelling, ranks), _RECEIVE[args.receive], dict(args.late)
+def _cost(name: str, plan: tollbar.Plan, args: argparse.Namespace) -> Cost:
+    ranks, receive, late = plan.ranks, _RECEIVE[args.receive], dict(args.late)
 
     def price(logp: LogP) -> tollbar.Price:
         return tollbar.price(plan, logp, receive, late)
 
     if isinstance(args.logp, LogP):
         alone = price(args.logp)
-        return Cost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages)
+        return Cost(name, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages)
     cores = laboratory.part("price.machine")
     alone, contended = (price(cores.logp(args.logp, ranks, adding)) for adding in (0, cores.sharers(plan)))
-    return MachineCost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages, contended.last_us)
+    return MachineCost(name, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages, contended.last_us)
 
 
 def _crossovers(args: argparse.Namespace) -> Table:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import tollbar
 from tollbar.cli import arguments, output
+from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns, verb
 
 
@@ -35,25 +36,38 @@ def add_parser(commands) -> None:
         f"--as text, {describe_columns(Word)}\n\n--as svg|goal and -o, {describe_columns(Document)}",
     )
     parser.add_argument(
-        "plan", type=arguments.plan, metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination"
+        "plan",
+        type=arguments.plan_or_file,
+        metavar="PLAN|FILE",
+        help="a plan, such as mcs:4,2 or central@4/dissemination, or a file with the words of one",
     )
-    parser.add_argument("--ranks", type=arguments.rank_count, required=True, metavar="P", help="number of ranks")
+    parser.add_argument("--ranks", type=arguments.rank_count, metavar="P", help="number of ranks of a PLAN")
     parser.add_argument("--as", dest="kind", choices=("text", "svg", "goal"), default="text", help="default: text")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write to FILE; the row says where it is")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
-    plan = tollbar.plan(args.plan, args.ranks)
+    plan = _plan(args.plan, args.ranks)
     text = _document(plan, args.kind)
     if args.output:
         output.write(args.output, text)
-        return Table([Document(args.plan, args.ranks, args.kind, str(args.output), None)], text="")
+        return Table([Document(str(args.plan), plan.ranks, args.kind, str(args.output), None)], text="")
     if args.kind == "text":
         lines = (line.partition(":") for line in text.splitlines())
         words = [Word(int(self) if self.isdigit() else self, word.strip()) for self, _, word in lines]
         return Table(words, text=text)
-    return Table([Document(args.plan, args.ranks, args.kind, None, text)], text=text)
+    return Table([Document(str(args.plan), plan.ranks, args.kind, None, text)], text=text)
+
+
+def _plan(named: str | Path, ranks: int | None) -> tollbar.Plan:
+    if isinstance(named, Path):
+        if ranks is not None:
+            raise WrongUse(f"{arguments.OWN_RANKS}; leave out --ranks")
+        return arguments.read_plan(named)
+    if ranks is None:
+        raise WrongUse("the following arguments are required: --ranks")
+    return tollbar.plan(named, ranks)
 
 
 def _document(plan: tollbar.Plan, kind: str) -> str:

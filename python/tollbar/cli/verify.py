@@ -36,7 +36,7 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "plans",
         nargs="*",
-        type=_plan_or_file,
+        type=arguments.plan_or_file,
         metavar="PLAN|FILE",
         help="a plan, or a file with the words of one as `tollbar show` prints them, one line a rank "
         "(default: every algorithm of the catalogue)",
@@ -50,16 +50,6 @@ def add_parser(commands) -> None:
     parser.set_defaults(run=run)
 
 
-def _plan_or_file(text: str) -> str | Path:
-    """A file is named by a dot or a slash at its beginning, or by its being there."""
-    try:
-        return arguments.plan(text)
-    except argparse.ArgumentError:
-        if Path(text).exists() or text.startswith(("/", ".")) or "." in text:
-            return Path(text)
-        raise
-
-
 def _sizes(text: str) -> tuple[str, Sequence[int]]:
     return text, arguments.sizes(arguments.rank_counts(text))
 
@@ -67,9 +57,9 @@ def _sizes(text: str) -> tuple[str, Sequence[int]]:
 def run(args: argparse.Namespace) -> Table:
     wanted = args.plans or arguments.CATALOGUE
     if args.ranks and all(isinstance(plan, Path) for plan in wanted):
-        raise WrongUse("a FILE has its own number of ranks, one line each; leave out --ranks or name a PLAN")
+        raise WrongUse(f"{arguments.OWN_RANKS}; leave out --ranks or name a PLAN")
     ranks, sizes = args.ranks or _sizes(_DEFAULT_RANKS)
-    read = {plan: _read(plan) for plan in wanted if isinstance(plan, Path)}
+    read = {plan: arguments.read_plan(plan) for plan in wanted if isinstance(plan, Path)}
     with Progress("proving", total=len(read) + (len(wanted) - len(read)) * sum(sizes)) as progress:
         rows = []
         for plan in wanted:
@@ -109,14 +99,3 @@ def _prove(name: str, ranks: str, plans: Iterable[tollbar.Plan], done: Callable[
             )
         proved += 1
     return Proof(name, ranks, proved, holds=True, operations=operations)
-
-
-def _read(path: Path) -> tollbar.Plan:
-    try:
-        return tollbar.parse_plan(str(path), path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WrongUse(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise WrongUse(f"{path} is not text; write a plan as `tollbar show` prints it") from None
-    except ValueError as error:
-        raise WrongUse(f"{path}: {error}") from None

@@ -87,3 +87,16 @@ def test_overheads_may_be_given_apart(tollbar):
         for logp in ("10,5,5,3", "10,5,3")
     )
     assert same == one
+
+
+def test_a_file_of_words_costs_what_its_plan_costs(tollbar, tmp_path):
+    file = tmp_path / "good"
+    file.write_text(tollbar("show", "mcs", "--ranks", 8).out)
+    of_mcs, of_file = tollbar("price", "mcs", file, "--ranks", 8, "--format", "json").json
+    assert of_file == of_mcs | {"plan": str(file)}
+    assert tollbar("price", file, "--format", "json").json == [of_file]
+    said = tollbar("price", file, "--ranks", 8).refusal
+    own = "a FILE has its own number of ranks, one line each"
+    assert said == f"tollbar price: {own}; leave out --ranks or name a PLAN\n"
+    said = tollbar("price", "mcs", file, "--ranks", "2..8", "--crossover").refusal
+    assert said == "tollbar price: --crossover compares many sizes, and a FILE has one; name a PLAN\n"

@@ -83,3 +83,13 @@ def test_on_a_full_disk_the_file_is_named_and_nothing_is_left(verb, tmp_path):
     name, file = verb.split()[0], verb.split()[-1]
     problem = f"tollbar {name}: cannot write {file}: No space left on device; name another file with -o\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)
+
+
+def test_a_file_of_words_is_shown_as_the_plan_it_was(tollbar, tmp_path):
+    file = tmp_path / "good"
+    file.write_text(MCS_OF_8)
+    assert tollbar("show", file).out == MCS_OF_8
+    assert tollbar("show", file, "--as", "goal").out == tollbar("show", "mcs", "--ranks", 8, "--as", "goal").out
+    said = tollbar("show", file, "--ranks", 8).refusal
+    assert said == "tollbar show: a FILE has its own number of ranks, one line each; leave out --ranks\n"
+    assert tollbar("show", "mcs").refusal == "tollbar show: the following arguments are required: --ranks\n"
