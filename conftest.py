@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import nic_hosts
 import pytest
 from needs import left_out
+from tollbar import children
 from tollbar.machine import nic_daemons, paths
 
 _FLAGS = (
@@ -21,6 +22,10 @@ _FLAGS = (
 
 #: Files whose tests are long and share nothing.
 SPREAD = ("tests/docs/docs_test.py", "tests/mutants/mutants_test.py")
+
+
+#: A test that waits for so long hangs. It fails then, and says where all threads are.
+LIMIT_S, DEEP_LIMIT_S = 600, 7200
 
 
 def pytest_configure() -> None:
@@ -60,6 +65,8 @@ DEEP_UNTIL = int(os.environ.get("DEEP_UNTIL") or 1 << 62)
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker(pytest.mark.timeout(DEEP_LIMIT_S if item.get_closest_marker("deep") else LIMIT_S))
     if "DEEP_UNTIL" in os.environ:
         items.sort(key=lambda item: not item.nodeid.startswith("tests/mutants/"))
 
@@ -74,9 +81,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def signals_stay() -> Iterator[None]:
-    """Fails where a test leaves a signal that ends this process: which of the next tests it ends is chance."""
+def process_stays() -> Iterator[None]:
+    """Fails where a test leaves this process changed so that a later one ends, or hangs: which one that is is chance.
+
+    A signal may end this process. And where it takes in what has lost its parent, nobody hears of the ends of those: a
+    namespace does not end before its processes have been heard of, and a test waits for it for ever."""
     yield
+    if children.is_subreaper():
+        children.be_subreaper(False)
+        pytest.fail("the test leaves this process as the parent of what has lost its own")
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.SIG_IGN)  # the next tests are not to blame

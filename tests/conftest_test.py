@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from needs import left_out
+from tollbar import children
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What commands can be ended by, and a shell or nohup has its children ignore.
@@ -64,3 +65,25 @@ def test_what_setup_installs_may_not_be_lacking_where_all_is_there():
     assert "a tool is lacking, and must not be (NO_SKIPS)" in said
     assert "a library is lacking, and must not be (NO_SKIPS)" in said
     assert "1 failed, 1 error" in said
+
+
+@pytest.mark.skipif("CHANGING" not in os.environ, reason="the test below runs it")
+class TestThatOne:
+    """Tests that change the process in which others come after them, or hang."""
+
+    def test_takes_in_what_has_lost_its_parent(self):
+        children.be_subreaper(True)
+
+    def test_ends_by_a_broken_pipe(self):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+    @pytest.mark.timeout(0.1)
+    def test_waits_for_what_does_not_come(self):
+        signal.pause()
+
+
+def test_what_changes_the_process_of_other_tests_or_hangs_fails():
+    said = pytest_of(f"{__file__}::TestThatOne", before=("env", "CHANGING=1"), code=1)
+    assert "as the parent of what has lost its own" in said
+    assert "leaves SIGPIPE" in said
+    assert "Timeout" in said

@@ -48,13 +48,13 @@ def none_left() -> Iterator[None]:
     go on, and so do those that they start."""
     own = os.getpid()
     before = living(own)
-    former = _is_subreaper()
-    _be_subreaper(True)
+    former = is_subreaper()
+    be_subreaper(True)
     try:
         yield
     finally:
         end(own, before)
-        _be_subreaper(former)
+        be_subreaper(former)
 
 
 def run(
@@ -181,11 +181,13 @@ def _has_children() -> bool:
     return True
 
 
-def _is_subreaper() -> bool:
+def is_subreaper() -> bool:
+    """Whether what loses its parent below this process becomes its child."""
     answer = ctypes.c_int()
     ctypes.CDLL(None).prctl(_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
     return bool(answer.value)
 
 
-def _be_subreaper(whether: bool) -> None:
+def be_subreaper(whether: bool) -> None:
+    """Makes this process the one whose child becomes what loses its parent below it, or no more."""
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, int(whether), 0, 0, 0)

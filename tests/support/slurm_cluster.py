@@ -116,20 +116,20 @@ def cluster(folder: Path, nodes: int) -> Iterator[Cluster]:
     check_that_it_can_be()
     script = Path(__file__).with_name("slurm_nodes")
     command = ["unshare", *_NAMESPACES, str(script), str(folder), str(nodes)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as outside:
-        assert outside.stdin
-        try:
-            below = Path(f"/proc/{outside.pid}/task/{outside.pid}/children")
-            Cluster.wait(lambda: outside.poll() is not None or below.read_text().split(), "unshare starts nothing")
-            assert outside.poll() is None, "the cluster has ended"
-            made = Cluster(folder, int(below.read_text().split()[0]))
-            idle = f"idle {nodes}"
-            Cluster.wait(
-                lambda: outside.poll() is not None or made.run("sinfo", "-h", "-o", "%T %D").stdout.strip() == idle,
-                "no nodes",
-            )
-            assert outside.poll() is None, "the cluster has ended"
-            yield made
-        finally:
-            outside.stdin.close()
-            outside.wait()
+    outside = subprocess.Popen(command, stdin=subprocess.PIPE)
+    assert outside.stdin
+    try:
+        below = Path(f"/proc/{outside.pid}/task/{outside.pid}/children")
+        Cluster.wait(lambda: outside.poll() is not None or below.read_text().split(), "unshare starts nothing")
+        assert outside.poll() is None, "the cluster has ended"
+        made = Cluster(folder, int(below.read_text().split()[0]))
+        idle = f"idle {nodes}"
+        Cluster.wait(
+            lambda: outside.poll() is not None or made.run("sinfo", "-h", "-o", "%T %D").stdout.strip() == idle,
+            "no nodes",
+        )
+        assert outside.poll() is None, "the cluster has ended"
+        yield made
+    finally:
+        outside.stdin.close()
+        outside.wait(LIMIT_S)  # its namespaces end when all that was in them has been waited for

@@ -15,6 +15,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from tollbar import children
+
 #: Signals for us alone: faults of our own, and those of which a command gets its own.
 _OWN = {
     signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
@@ -24,7 +26,7 @@ _TO_PASS_ON = signal.valid_signals() - _OWN
 _OF_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  #: Python ignores them; a program started by a shell does not
 _OF_TERMINALS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 _AT_ONCE_S = 0.1
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_PDEATHSIG = 1
 
 #: Held by a thread while it runs a program of its own: the end of any child may be that of this program.
 others = threading.Lock()
@@ -76,7 +78,8 @@ class Child:
         self.passed_on: set[int] = set()  #: the signals that were passed on
         self.waited_for: set[int] = set()  #: children that the caller waits for
         self._libc = ctypes.CDLL(None)
-        self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        self._was_subreaper = children.is_subreaper()
+        children.be_subreaper(True)
         self._chld = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored ones leave no end to wait for
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*_TO_PASS_ON, signal.SIGCHLD, signal.SIGCONT})
         ours, theirs = os.pipe()
@@ -120,6 +123,9 @@ class Child:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._chld is not None:  # no handler of Python's
+            signal.signal(signal.SIGCHLD, self._chld)
+        children.be_subreaper(self._was_subreaper)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     @property
