@@ -8,8 +8,8 @@ PREFIX ?= /usr/local
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
-	@test build/release/build.ninja -nt build/setup/installed || cmake --preset release
-	@cmake --build --preset release -j $(JOBS)
+	@. scripts/cached; test build/release/build.ninja -nt build/setup/installed || cmake --preset release
+	@. scripts/cached; cmake --build --preset release -j $(JOBS)
 	@scripts/link
 
 setup:  ## install what is missing (Debian packages, .venv); PACKAGES=needed, demo or none installs fewer

@@ -20,7 +20,7 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "scripts").mkdir()
-        for name in ("test", "cached"):
+        for name in ("test", "cached", "changed"):
             shutil.copy(TEST.with_name(name), folder / "scripts" / name)
         self.git("init", "--quiet", "--initial-branch", "main")
 
