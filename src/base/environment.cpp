@@ -299,6 +299,20 @@ int tollbar_name_of_job(char* text, size_t size) {
     return own != nullptr ? 1 : 0;
 }
 
+int tollbar_name_of_step(char* text, size_t size) {
+    const auto value = [](const char* name) {
+        const char* const found = environment::value_of(name);
+        return std::string(found == nullptr ? "" : found);
+    };
+    std::string name = value("PMIX_NAMESPACE");
+    if (!name.starts_with("slurm.pmix.")) {
+        name = value("SLURM_JOB_ID") + "." + value("SLURM_STEP_ID");
+        if (name.size() < 3 || name != value("PMI_JOBID")) name.clear();
+    }
+    text[name.copy(text, size - 1)] = '\0';
+    return name.empty() ? 0 : 1;
+}
+
 int tollbar_to_level(const char* text, int* level) {
     const auto named = environment::level_named(text);
     if (named) *level = *named;

@@ -35,6 +35,10 @@ int tollbar_first_of_job(void);
  * it. */
 int tollbar_name_of_job(char* text, size_t size);
 
+/* Writes the name of the step of Slurm whose srun has started this process as a rank of an MPI, by PMIx or PMI-2; ""
+ * and zero where none has, as below an mpirun in a job of Slurm. */
+int tollbar_name_of_step(char* text, size_t size);
+
 /* Whether LD_BIND_NOW has the loader bind every name of a library when it is loaded. */
 int tollbar_is_bound_at_start(void);
 

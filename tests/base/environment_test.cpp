@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One reader of the environment: what each variable accepts, what is said of other values, and where reports go.
+#include "base/environment.h"
 #include "base/environment.hpp"
 #include "base/say.h"
 
@@ -8,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +32,9 @@ using Pair = std::pair<const char*, const char*>;
 template <class Action>
 std::string said_with(std::initializer_list<Pair> variables, Action action) {
     const auto outcome = in_child([&] {
-        for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) unsetenv(name);
+        for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "PMIX_NAMESPACE",
+                                 "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+            unsetenv(name);
         for (const environment::Variable& one : environment::variables()) unsetenv(one.name);
         for (const auto& [name, value] : variables) setenv(name, value, 1);
         action();
@@ -210,4 +214,22 @@ TEST_CASE("whatever is said is one line and leaves errno alone") {
     });
     CHECK(said.starts_with("tollbar: a b\ntollbar: TOLLBAR_REPORT"));
     CHECK(said.ends_with("\ntollbar: c\n1"));
+}
+
+TEST_CASE("a step has its name from srun, by PMIx or PMI-2, and below another launcher none") {
+    const auto name_with = [](std::initializer_list<Pair> variables) {
+        return said_with(variables, [] {
+            std::array<char, 200> name{};
+            const int is_of_srun = tollbar_name_of_step(name.data(), name.size());
+            std::printf("%d %s\n", is_of_srun, name.data());
+            std::fflush(stdout);
+        });
+    };
+    const Pair job{"SLURM_JOB_ID", "4711"}, step{"SLURM_STEP_ID", "2"};
+    CHECK(name_with({job, step, {"PMIX_NAMESPACE", "slurm.pmix.4711.2"}}) == "1 slurm.pmix.4711.2\n");
+    CHECK(name_with({job, step, {"PMI_JOBID", "4711.2"}}) == "1 4711.2\n");
+    CHECK(name_with({job, step, {"PMIX_NAMESPACE", "prterun-login-17@1"}}) == "0 \n");
+    CHECK(name_with({job, step, {"PMI_JOBID", "4711.2-spawned"}}) == "0 \n");
+    CHECK(name_with({job, step}) == "0 \n");
+    CHECK(name_with({{"PMI_JOBID", "."}}) == "0 \n");
 }

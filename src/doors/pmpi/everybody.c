@@ -129,6 +129,17 @@ static int learn(void) {
     return yes;
 }
 
+/* Slurm keeps no names, and Open MPI writes six lines into the program's output where it is asked for one. */
+static int srun_has_started_it(int rank) {
+    char step[200];
+    if (!tollbar_name_of_step(step, sizeof step)) return 0;
+    tells = rank == 0;
+    if (tells && tollbar_verbosity() >= 1)
+        tollbar_say("srun keeps no names, so it is not known whether every rank has " TOLLBAR_LIBRARY "%s.so: %s",
+                    tollbar_family, otherwise);
+    return 1;
+}
+
 static int all_have_it;
 static char mine[96]; /* what this rank publishes: the same on all ranks that do the same with the same calls */
 
@@ -136,7 +147,7 @@ static int ask(int able) {
     int rank = 0, ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks < 2 || !able || !job_has_a_name()) return 0;
+    if (ranks < 2 || srun_has_started_it(rank) || !able || !job_has_a_name()) return 0;
     const int length = snprintf(mine, sizeof mine, "%s-%s:%c", tollbar_family, TOLLBAR_VERSION,
                                 tollbar_is_accounted() ? 'a' : '-');
     for (int i = 0; tollbar_served_names[i] != NULL && length + i + 1 < (int)sizeof mine; ++i)
