@@ -123,7 +123,8 @@ class Meeting:
             return self.said
         places = [f"rank {rank.rank}{on(rank.host)} is in {rank.doing}" for rank in self.odd]
         odd = ", ".join([*places, *(f"rank {rank} has no process with an MPI in its memory" for rank in self.gone)])
-        return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}" + (
+        are = "is" if len(self.inside) == 1 else "are"
+        return f"{odd}; {len(self.inside)} of {self.ranks} {are} in {self.call}" + (
             _of(self.communicator) if self.communicator else ""
         )
 

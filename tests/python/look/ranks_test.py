@@ -103,7 +103,7 @@ def test_a_call_that_ends_in_another_function_is_known_by_that():
 
 
 def test_ranks_on_other_hosts_count_as_ranks():
-    assert meeting(rank(0, "MPI_Barrier"), rank(1, None), size=64).sentence.endswith("; 1 of 64 are in MPI_Barrier")
+    assert meeting(rank(0, "MPI_Barrier"), rank(1, None), size=64).sentence.endswith("; 1 of 64 is in MPI_Barrier")
 
 
 def test_a_rank_whose_caller_has_moved_between_the_looks_accuses_nobody():
