@@ -178,6 +178,63 @@ def test_every_command_that_is_named_is_taken():
     assert refused == []
 
 
+#: Options in the code of pages that other programs take: Docker, Slurm, Open MPI, measuring programs, real_programs.
+OF_OTHERS = {
+    "--cpu-shares", "--cpuset-cpus", "--shm-size", "--cap-add", "--export", "--map-by", "--bind-to", "--oversubscribe",
+    "--allow-run-as-root", "--mca", "--profile", "--times",
+}  # fmt: skip
+#: Names in it that others have given: Boost, pip, Linux, OpenSHMEM, binutils, scikit-learn, LLVM.
+NAMES_OF_OTHERS = {
+    "count_down_and_wait", "manylinux_2_35", "bpf_stats_enabled", "gc_thresh3", "shmem_team_sync", "shmem_req_test",
+    "shmem_req_wait", "gnu_debuglink", "test_k_means", "kmp_set_defaults",
+}  # fmt: skip
+INLINE = re.compile(r"`([^`\n]+)`")
+NAME = re.compile(r"\b[a-z]\w*_\w+\b")
+
+
+def code_of_pages() -> Iterator[tuple[str, str]]:
+    """Pieces of code in the sentences of pages; the changes name what is gone, too."""
+    for path in PAGES:
+        for code in INLINE.findall(FENCE.sub("", path.read_text())) if path.name != "CHANGELOG.md" else ():
+            yield str(path.relative_to(ROOT)), code
+
+
+def options_of(parser: command.Parser) -> set[str]:
+    return set(parser._option_string_actions).union(*map(options_of, command._ways_of(parser).values()))
+
+
+def test_every_option_in_a_sentence_is_taken():
+    known = OF_OTHERS.union(*(options_of(parser_of(verb)) for verb in COMMANDS))
+
+    def is_strange(code: str) -> bool:
+        first = (words_of(code) or [""])[0]
+        if first.startswith("--"):
+            return first.partition("=")[0] not in known
+        return first in COMMANDS and not any(map(names_a_verb, readings(code)))
+
+    refused = [(path, code) for path, code in code_of_pages() if is_strange(code)]
+    assert refused == []
+
+
+def test_every_name_in_a_sentence_is_one_of_the_sources():
+    folders = ("src", "include", "python", "lab", "bench", "cmake", "tests", "scripts", "examples")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix != ".md"]
+    binary = {".so", ".pyc", ".gz", ".parquet", ".svg", ".png", ".xz"}
+    texts = "\n".join(
+        path.read_text(errors="replace") for path in files if path.is_file() and path.suffix not in binary
+    )
+    texts += "\n".join(path.name for path in files)
+    known = set(re.findall(r"\w+", texts)) | NAMES_OF_OTHERS
+    made = re.compile(r"model_\w+_test|tollbar_fortran_\w+|lib\w+_door")  # put together of parts
+    strange = {
+        (path, name)
+        for path, code in code_of_pages()
+        for name in NAME.findall(code)
+        if name not in known and not made.fullmatch(name) and name not in texts
+    }
+    assert strange == set()
+
+
 def test_every_target_and_script_that_is_named_is_there():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     missing = []
