@@ -139,6 +139,18 @@ def test_what_is_not_run_here_is_a_make_target(page):
                 assert words[0] == "cd" or words[:2] in (["git", "clone"], [".", ".venv/bin/activate"]), line
 
 
+#: What `make install` alone has not: words of a command, and what a page with it must name.
+LATER = {r"\btollbar (bench|tune|report|reproduce)\b": "EXTRAS=bench", r"^python\b": "PYTHONPATH"}
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_an_installation_lacks_for_a_page_is_named_there(page):
+    lines = [command.line for _, session in blocks(page, "console") for command in commands(session)]
+    for words, remedy in LATER.items():
+        if any(re.search(words, line) for line in lines):
+            assert remedy in page.read_text(), words
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
