@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
+import re
+import shutil
 import signal
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -47,6 +51,9 @@ _OF_SAMPLES = ("bench", "tune", "report", "reproduce")
 #: Nobody means these by another word.
 _OF_ALL_VERBS = ("-h", "--help", "--csv", "--json")
 
+#: As for tables.
+_WIDTH_OF_A_PIPE = 120
+
 _ABOUT = "Names the ranks that a hanging job waits for; runs, measures, proves and prices barriers."
 
 
@@ -56,12 +63,28 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=22)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """The meaning of a column goes on below its beginning; other lines stay as they are."""
+        if not re.search(r"columns:$", text, re.MULTILINE):
+            return text
+        width = shutil.get_terminal_size((_WIDTH_OF_A_PIPE, 24)).columns
+        lines = (_hanging(line, width) if line.startswith(" ") else [line] for line in text.splitlines())
+        return "\n".join(itertools.chain.from_iterable(lines))
+
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """`-o, --output FILE` in place of `-o FILE, --output FILE`."""
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)
         value = self._format_args(action, self._get_default_metavar_for_optional(action))
         return f"{', '.join(action.option_strings)} {value}"
+
+
+def _hanging(row: str, width: int) -> list[str]:
+    """A row of a name, a gap and what it means, in lines of at most `width` where words allow it."""
+    gap = re.match(r" *\S+ +", row)
+    begin = gap.end() if gap else 0
+    meaning = textwrap.wrap(row[begin:], max(width - begin, 20)) or [""]
+    return [row[:begin] + meaning[0], *(" " * begin + line for line in meaning[1:])]
 
 
 class Parser(argparse.ArgumentParser):

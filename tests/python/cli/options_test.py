@@ -105,6 +105,15 @@ def test_the_help_of_a_verb_fits_a_screen_beside_its_columns(tollbar, monkeypatc
     assert len(said.rstrip().splitlines()) <= HELP_LINES
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_the_meaning_of_a_column_goes_on_below_its_beginning(tollbar, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    rows = tollbar("bench", "threads", "--help").out.partition("columns:\n")[2].splitlines()
+    assert max(map(len, rows)) <= columns
+    starts = {len(row) - len(row.lstrip()) for row in rows}
+    assert len(starts) == 2  # the names of columns, and what they mean
+
+
 class _Hosts:
     def __init__(self, count: int) -> None:
         self.count = count
