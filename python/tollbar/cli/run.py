@@ -72,7 +72,7 @@ def add_parser(commands) -> None:
         "--on-hang",
         type=_something,
         metavar="COMMAND",
-        help=f"two time-outs later, with the same missing: `kill` (exit code {on_hang.HUNG}), or a shell command: "
+        help=f"two time-outs later, the same missing: `kill` (exit code {on_hang.HUNG}), or a shell command: "
         "report on stdin, PID as $1",
     )
     parser.add_argument(

@@ -36,8 +36,8 @@ class Tuned:
     plan: str = column("the plan to use, as `tollbar plans` spells it")
     verdict: str = column(
         "best: faster than every other; tie: as fast as others, and the one the model prefers; safe: "
-        "others are faster alone, and lose beside neighbours; default: nothing is stored, and the library "
-        " goes on with what it does unasked; stored: what is stored already stays"
+        "others are faster alone and slower beside neighbours; default: nothing is stored, and the library "
+        "goes on with what it does unasked; stored: what is stored already stays"
     )
     latency_ns: float | None = column("last entry to last exit, median over launches", default=None)
     runner_up: str | None = column("the next best, or the fastest of those it ties with", default=None)

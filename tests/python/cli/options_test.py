@@ -114,6 +114,13 @@ def test_the_meaning_of_a_column_goes_on_below_its_beginning(tollbar, monkeypatc
     assert len(starts) == 2  # the names of columns, and what they mean
 
 
+@pytest.mark.parametrize("verb", LEAVES)
+def test_the_meaning_of_a_column_has_one_space_between_words(verb):
+    for row in (LEAVES[verb].epilog or "").splitlines():
+        meaning = row.strip().partition("  ")[2].strip()
+        assert "  " not in meaning, row
+
+
 class _Hosts:
     def __init__(self, count: int) -> None:
         self.count = count
