@@ -58,7 +58,7 @@ MODELS = {
     "t,f": Model(
         (
             _parameter(0, "t", "one message on the longest path"),
-            _parameter(1, "f", "what each further message costs a rank that has several"),
+            _parameter(1, "f", "the cost of a rank's second message, and of each one after it"),
         ),
         lambda values: tollbar.LogP(values[0], 0, values[1]),
         ((1.0, 0.1), (1.0, 0.6), (1.0, 1.5)),
