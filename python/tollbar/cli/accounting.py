@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollbar import files
 from tollbar.cli import table
 from tollbar.cli.table import Table, column
 from tollbar.data import accounts
@@ -108,7 +109,10 @@ def _put(text: str, file: str) -> None:
     if file == "-":
         print(text, end="", file=sys.stderr)
         return
-    with Path(file).open("w" if file.endswith(FORMS) else "a", encoding="utf-8") as out:
+    if file.endswith(FORMS):
+        files.write(file, text)
+        return
+    with Path(file).open("a", encoding="utf-8") as out:
         out.write(text)
 
 

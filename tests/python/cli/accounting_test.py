@@ -6,12 +6,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 from needs import left_out
 from through_run import run_tollbar
 from tollbar.cli import accounting
-from tollbar.machine import doors, mpi_hosts, mpis
+from tollbar.machine import doors, kernel, mpi_hosts, mpis
 
 #: Rank 1 comes to every second call 20 ms after it knows that the others are about to.
 UNEVEN = r"""
@@ -91,6 +92,17 @@ def test_a_report_that_cannot_be_written_at_the_end_goes_to_stderr_and_the_exit_
     assert done.returncode == 7
     assert "tollbar run: cannot write /dev/full: No space left on device\n" in done.stderr
     assert re.search(r"MPI_Allreduce +MPI_COMM_WORLD", done.stderr)
+
+
+@pytest.mark.skipif(kernel.lacking(*kernel.NAMESPACES), reason="no file system can be mounted here")
+def test_on_a_full_disk_no_part_of_a_report_is_left(uneven, tmp_path):
+    disk = f"mount -t tmpfs -o size=4k none {tmp_path} && head -c 4096 /dev/zero > {tmp_path}/fill"
+    report = [sys.executable, "-m", "tollbar", "run", "--report", tmp_path / "waits.json", "--", *uneven]
+    words = ["unshare", "-m", "sh", "-c", f'{disk} && "$@"; ls {tmp_path}', "sh", *report]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.stdout.endswith("fill\n"), done.stdout + done.stderr
+    assert "waits.json" not in done.stdout
+    assert f"cannot write {tmp_path}/waits.json: No space left on device" in done.stderr
 
 
 def test_a_job_that_ends_before_its_ranks_do_has_no_report(uneven, tmp_path):
