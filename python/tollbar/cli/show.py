@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import tollbar
@@ -49,14 +51,16 @@ def add_parser(commands) -> None:
 
 def run(args: argparse.Namespace) -> Table:
     plan = _plan(args.plan, args.ranks)
+    if args.kind == "text" and not args.output:
+        members: Iterator[int | str] = chain(range(plan.ranks), plan.roles)
+        words = (Word(member, " ".join(plan.program(member))) for member in members)
+        if args.format == "table":  # perhaps millions of lines, of which the first are looked at
+            return Table([], Word, text=(f"{word.rank}: {word.program}".rstrip() + "\n" for word in words))
+        return Table(list(words), Word)
     text = _document(plan, args.kind)
     if args.output:
         output.write(args.output, text)
         return Table([Document(str(args.plan), plan.ranks, args.kind, str(args.output), None)], text="")
-    if args.kind == "text":
-        lines = (line.partition(":") for line in text.splitlines())
-        words = [Word(int(self) if self.isdigit() else self, word.strip()) for self, _, word in lines]
-        return Table(words, text=text)
     return Table([Document(str(args.plan), plan.ranks, args.kind, None, text)], text=text)
 
 

@@ -11,7 +11,7 @@ import json
 import math
 import shutil
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, TextIO
 
@@ -34,7 +34,7 @@ class Table:
 
     rows: Sequence[Any]
     row_type: type | None = None
-    text: str | None = None  #: printed instead of a table where the rows have a better written form
+    text: str | Iterator[str] | None = None  #: printed instead of a table where the rows have a better written form
     brief: Sequence[Any] = ()  #: fewer rows of another dataclass, which a table shows in their place
     failed: bool = False  #: a check failed: exit code 1
     unknown: bool = False  #: the answer cannot be told: exit code 3, unless a check failed
@@ -119,6 +119,8 @@ def write(table: Table, form: str, out: TextIO) -> None:
         out.write(_as_csv(table))
     elif form == "json":
         out.write(_as_json(table))
+    elif isinstance(table.text, Iterator):
+        out.writelines(table.text)
     elif table.text is not None:
         out.write(table.text if table.text.endswith("\n") or not table.text else table.text + "\n")
     else:

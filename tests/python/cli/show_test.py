@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar show."""
 
+import argparse
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from tollbar.cli import show
 from tollbar.machine import kernel
 
 MCS_OF_8 = """\
@@ -23,6 +25,21 @@ MCS_OF_8 = """\
 def test_words_are_printed_one_rank_a_line(tollbar):
     said = tollbar("show", "mcs", "--ranks", 8)
     assert (said.code, said.out, said.err) == (0, MCS_OF_8, "")
+
+
+def test_of_millions_of_words_the_first_is_there_before_the_others(monkeypatch):
+    class Plan:
+        ranks, roles, asked = 2**24, (), 0
+
+        def program(self, member: int) -> list[str]:
+            self.asked += 1
+            return ["!0", "?0"]
+
+    plan = Plan()
+    monkeypatch.setattr(show, "_plan", lambda *_: plan)
+    given = argparse.Namespace(plan="mcs", ranks=2**24, kind="text", output=None, format="table")
+    assert next(show.run(given).text) == "0: !0 ?0\n"
+    assert plan.asked == 1
 
 
 def test_roles_stand_behind_the_ranks_by_their_letters(tollbar):
