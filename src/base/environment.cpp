@@ -299,7 +299,7 @@ int tollbar_name_of_job(char* text, size_t size) {
     return own != nullptr ? 1 : 0;
 }
 
-int tollbar_name_of_step(char* text, size_t size) {
+int tollbar_name_of_step(int rank, int ranks, char* text, size_t size) {
     const auto value = [](const char* name) {
         const char* const found = environment::value_of(name);
         return std::string(found == nullptr ? "" : found);
@@ -309,9 +309,16 @@ int tollbar_name_of_step(char* text, size_t size) {
         name = value("SLURM_JOB_ID") + "." + value("SLURM_STEP_ID");
         if (name.size() < 3 || name != value("PMI_JOBID")) name.clear();
     }
+    // A launcher that srun has started leaves its ranks the variables of its own rank.
+    if (value("SLURM_PROCID") != std::to_string(rank) || value("SLURM_STEP_NUM_TASKS") != std::to_string(ranks))
+        name.clear();
     text[name.copy(text, size - 1)] = '\0';
     return name.empty() ? 0 : 1;
 }
+
+const char* tollbar_keeper_of_run(void) { return environment::value_of("_TOLLBAR_KEEPER"); }
+
+const char* tollbar_host_of_srun(void) { return environment::value_of("SLURM_LAUNCH_NODE_IPADDR"); }
 
 int tollbar_to_level(const char* text, int* level) {
     const auto named = environment::level_named(text);

@@ -35,9 +35,16 @@ int tollbar_first_of_job(void);
  * it. */
 int tollbar_name_of_job(char* text, size_t size);
 
-/* Writes the name of the step of Slurm whose srun has started this process as a rank of an MPI, by PMIx or PMI-2; ""
+/* Writes the name of the step of Slurm whose srun has started this process as that rank of an MPI, by PMIx or PMI-2; ""
  * and zero where none has, as below an mpirun in a job of Slurm. */
-int tollbar_name_of_step(char* text, size_t size);
+int tollbar_name_of_step(int rank, int ranks, char* text, size_t size);
+
+/* The keeper of the `tollbar run` that has started this process, its secret and its port with a colon between; NULL
+ * without one. */
+const char* tollbar_keeper_of_run(void);
+
+/* The address from which srun has started this process; NULL where none has. */
+const char* tollbar_host_of_srun(void);
 
 /* Whether LD_BIND_NOW has the loader bind every name of a library when it is loaded. */
 int tollbar_is_bound_at_start(void);

@@ -33,7 +33,7 @@ template <class Action>
 std::string said_with(std::initializer_list<Pair> variables, Action action) {
     const auto outcome = in_child([&] {
         for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "PMIX_NAMESPACE",
-                                 "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+                                 "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS"})
             unsetenv(name);
         for (const environment::Variable& one : environment::variables()) unsetenv(one.name);
         for (const auto& [name, value] : variables) setenv(name, value, 1);
@@ -220,16 +220,19 @@ TEST_CASE("a step has its name from srun, by PMIx or PMI-2, and below another la
     const auto name_with = [](std::initializer_list<Pair> variables) {
         return said_with(variables, [] {
             std::array<char, 200> name{};
-            const int is_of_srun = tollbar_name_of_step(name.data(), name.size());
+            const int is_of_srun = tollbar_name_of_step(3, 4, name.data(), name.size());
             std::printf("%d %s\n", is_of_srun, name.data());
             std::fflush(stdout);
         });
     };
-    const Pair job{"SLURM_JOB_ID", "4711"}, step{"SLURM_STEP_ID", "2"};
-    CHECK(name_with({job, step, {"PMIX_NAMESPACE", "slurm.pmix.4711.2"}}) == "1 slurm.pmix.4711.2\n");
-    CHECK(name_with({job, step, {"PMI_JOBID", "4711.2"}}) == "1 4711.2\n");
-    CHECK(name_with({job, step, {"PMIX_NAMESPACE", "prterun-login-17@1"}}) == "0 \n");
-    CHECK(name_with({job, step, {"PMI_JOBID", "4711.2-spawned"}}) == "0 \n");
-    CHECK(name_with({job, step}) == "0 \n");
-    CHECK(name_with({{"PMI_JOBID", "."}}) == "0 \n");
+    const Pair job{"SLURM_JOB_ID", "4711"}, step{"SLURM_STEP_ID", "2"}, pmix{"PMIX_NAMESPACE", "slurm.pmix.4711.2"};
+    const Pair rank{"SLURM_PROCID", "3"}, ranks{"SLURM_STEP_NUM_TASKS", "4"}, pmi{"PMI_JOBID", "4711.2"};
+    CHECK(name_with({job, step, rank, ranks, pmix}) == "1 slurm.pmix.4711.2\n");
+    CHECK(name_with({job, step, rank, ranks, pmi}) == "1 4711.2\n");
+    CHECK(name_with({job, step, rank, ranks, {"PMIX_NAMESPACE", "prterun-login-17@1"}}) == "0 \n");
+    CHECK(name_with({job, step, rank, ranks, {"PMI_JOBID", "4711.2-spawned"}}) == "0 \n");
+    CHECK(name_with({job, step, rank, ranks}) == "0 \n");
+    CHECK(name_with({rank, ranks, {"PMI_JOBID", "."}}) == "0 \n");
+    CHECK(name_with({job, step, {"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, pmix}) == "0 \n");
+    CHECK(name_with({job, step, ranks, pmi}) == "0 \n");
 }

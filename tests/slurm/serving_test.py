@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of srun on several nodes, under `tollbar run`: their barriers hold, and nothing is said that the program does
-not say itself."""
+"""Jobs of srun on several nodes, under `tollbar run`: their barriers hold, are served where all ranks have the library,
+and nothing is said that the program does not say itself."""
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 
@@ -11,7 +12,11 @@ import pytest
 from mpi_jobs import PAGE_BYTES, Programs
 from slurm_cluster import BY_SRUN, Cluster
 
-TOLLBAR = (sys.executable, "-m", "tollbar", "run")
+RUN = (sys.executable, "-m", "tollbar", "run")
+#: A rank whose number fits lacks the library.
+LACKS = 'case $SLURM_PROCID in {}) unset LD_PRELOAD;; esac; exec "$@"'
+PASSED = "passed: 20 checks\n"
+SERVED = "tollbar: MPI_COMM_WORLD (4 ranks): "
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +25,7 @@ def programs(tmp_path_factory) -> Programs:
 
 
 class Steps:
-    """Steps of late_rank.c, whose ranks see by a page of memory who has left a barrier early."""
+    """Steps of barriers.c, whose ranks see by a page of memory who has left a barrier early."""
 
     def __init__(self, cluster: Cluster, programs: Programs, mpi: str) -> None:
         self.mpi, self._cluster, self._programs = mpi, cluster, programs
@@ -32,24 +37,87 @@ class Steps:
         self._made += 1
         with page.open("wb") as file:
             file.truncate(PAGE_BYTES)
-        program = self._programs.get("late_rank", f"mpicc.{self.mpi}")
-        return ["srun", BY_SRUN[self.mpi], "--nodes=2", "--ntasks=4", *before, program, page, "4", ""]
+        program = self._programs.get("slurm/barriers", f"mpicc.{self.mpi}")
+        return ["srun", BY_SRUN[self.mpi], "--nodes=2", "--ntasks=4", *before, program, page]
 
     def run(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
         return self._cluster.run(*words, **variables)
 
+    def until_passed(self, *words: object, **variables: str) -> str:
+        """What tollbar has said when the barriers have held: the job ends then."""
+        with self._cluster.started(*words, **variables) as job:
+            assert job.stdout
+            assert job.stderr
+            passed = job.stdout.readline()
+            self._cluster.cancel_everything()
+            errors = job.stderr.read()
+        assert passed == PASSED, errors
+        return "".join(line for line in errors.splitlines(keepends=True) if "tollbar" in line)
 
-@pytest.fixture(params=BY_SRUN)
-def steps(request, cluster, programs) -> Steps:
-    return Steps(cluster, programs, request.param)
+
+@pytest.fixture
+def open_mpi(cluster, programs) -> Steps:
+    return Steps(cluster, programs, "openmpi")
 
 
-def check(done: subprocess.CompletedProcess[str]) -> None:
-    """Every barrier has held, and the output is the program's own line alone."""
-    assert (done.returncode, done.stderr) == (0, ""), (done.stdout, done.stderr)
-    assert done.stdout.startswith("passed: "), done.stdout
-    assert done.stdout.count("\n") == 1, done.stdout
+@pytest.fixture
+def mpich(cluster, programs) -> Steps:
+    return Steps(cluster, programs, "mpich")
 
 
-def test_the_output_of_a_step_is_its_program_s_own(steps):
-    check(steps.run(*TOLLBAR, "--", *steps.words()))
+def said(done: subprocess.CompletedProcess[str], programs: int = 1) -> str:
+    """What was said besides that the barriers of so many programs have held."""
+    assert (done.returncode, done.stdout) == (0, programs * PASSED), done.stderr
+    return done.stderr
+
+
+def test_the_output_of_a_step_is_its_program_s_own(open_mpi):
+    assert said(open_mpi.run(*RUN, "--", *open_mpi.words())) == ""
+
+
+def test_a_step_whose_ranks_all_have_the_library_is_served(open_mpi):
+    assert SERVED in said(open_mpi.run(*RUN, "--", *open_mpi.words(), TOLLBAR_VERBOSE="1"))
+
+
+@pytest.mark.deep
+def test_a_step_of_mpich_runs_as_stock_and_says_why_when_it_is_asked(mpich):
+    assert mpich.until_passed(*RUN, "--", *mpich.words()) == ""
+    assert "tollbar: ranks of srun are counted with Open MPI alone" in mpich.until_passed(
+        *RUN, "--", *mpich.words(), TOLLBAR_VERBOSE="1"
+    )
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("lacking", ["[01]", "[23]", "0", "3"])
+def test_a_step_some_of_whose_ranks_lack_the_library_runs_as_stock(open_mpi, lacking):
+    words = open_mpi.words("sh", "-c", LACKS.format(lacking), "sh")
+    errors = said(open_mpi.run(*RUN, "--door", "openmpi", "--", *words, TOLLBAR_VERBOSE="1"))
+    assert SERVED not in errors
+    assert ("tollbar: some rank has no libtollbar_mpi_openmpi.so" in errors) == (lacking in ("[23]", "3"))
+
+
+@pytest.mark.deep
+def test_steps_under_one_run_are_not_mixed(open_mpi):
+    """Three at a time, of which one has the library in half of its ranks."""
+    steps = [open_mpi.words(), open_mpi.words("sh", "-c", LACKS.format("[01]"), "sh"), open_mpi.words()]
+    lines = " & ".join(shlex.join(map(str, step)) for step in steps)
+    done = open_mpi.run(*RUN, "--door", "openmpi", "--", "sh", "-c", f"{lines} & wait", TOLLBAR_VERBOSE="1")
+    assert said(done, programs=3).count(SERVED) == 2, done.stderr
+
+
+@pytest.mark.deep
+def test_a_run_for_each_rank_runs_as_stock_in_silence(open_mpi):
+    assert said(open_mpi.run(*open_mpi.words(*RUN, "--"))) == ""
+
+
+@pytest.mark.deep
+def test_a_run_for_each_rank_under_another_run_is_served_by_that(open_mpi):
+    words = open_mpi.words(*RUN, "--door", "openmpi", "--")
+    assert SERVED in said(open_mpi.run(*RUN, "--door", "openmpi", "--", *words, TOLLBAR_VERBOSE="1"))
+
+
+@pytest.mark.deep
+def test_ranks_of_several_nodes_tell_how_long_they_have_waited(open_mpi):
+    errors = said(open_mpi.run(*RUN, "--report", "-", "--", *open_mpi.words()))
+    assert "MPI_COMM_WORLD" in errors
+    assert "s of all ranks in waiting for others" in errors

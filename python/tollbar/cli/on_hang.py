@@ -21,7 +21,7 @@ from tollbar import _native, environment
 from tollbar.cli import reported, who
 from tollbar.cli.errors import CommandError, WrongUse
 from tollbar.look import answers, gathered, hangs, helper, processes, sight
-from tollbar.machine import programs
+from tollbar.machine import keeper, programs
 from tollbar.machine.child import Child
 
 #: EX_TEMPFAIL of sysexits.h: a batch system may try again.
@@ -51,10 +51,12 @@ def supervise(
     wanted: str | None,
     kind: Kind,
     secret: gathered.Secret,
+    kept: keeper.Keeper | None = None,
 ) -> tuple[int, list[str]]:
     """Runs the command as a child, with `given` in its environment, where the secret is; gives its exit code, negative
-    for a signal, or HUNG, and the lines of its account. Only reports that bear the seal are believed."""
-    with _Job(command, dict(given), kind, secret) as job, answers.Answering():
+    for a signal, or HUNG, and the lines of its account. Only reports that bear the seal are believed. A keeper answers
+    meanwhile."""
+    with _Job(command, dict(given), kind, secret) as job, answers.Answering(), kept or contextlib.nullcontext():
         try:
             code = _Watch(job, timeout_s, wanted).until_the_end()
         except Exception:  # a fault of ours is no reason to leave the job

@@ -19,7 +19,7 @@ from tollbar.cli.accounting import Waited
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.look import gathered
-from tollbar.machine import child, commands, cpus, doors, extras, launching, mpis, openmp, paths, programs
+from tollbar.machine import child, commands, cpus, doors, extras, keeper, launching, mpis, openmp, paths, programs
 
 _ABOUT = """
 An MPI program gets the Open MPI component where it fits, else a preload. Any other gets that of its OpenMP
@@ -142,20 +142,36 @@ def run(args: argparse.Namespace) -> Table:
     timeout_s = _timeout(args)
     if args.on_hang is not None and not timeout_s:
         raise WrongUse("--on-hang needs to know when a wait is too long: --timeout S")
+    kept = kept_for(parts, mpi) if is_preloaded else None
+    if kept:
+        given[kept.VARIABLE] = kept.value
     if args.on_hang is not None or is_watched:
         secret = gathered.Secret(accounts=is_watched and bool(report))
         given[secret.VARIABLE] = secret.value
         if mpi is not None and mpi.family == "openmpi":  # by its name alone: others may read a command
             command = commands.parse(command).with_options(["-x", secret.VARIABLE])
         job = on_hang.Kind(by_launcher=launcher is not None, of_ranks=is_watched)
-        code, lines = on_hang.supervise(command, given, timeout_s, args.on_hang, job, secret)
+        code, lines = on_hang.supervise(command, given, timeout_s, args.on_hang, job, secret, kept)
         if is_watched and report:
             accounting.write(lines, report, args.format, shlex.join(words))
         child.end_as(code)
     try:
+        if kept:
+            child.end_as(keeper.run(command, given, kept))
         child.execute(command, given)
     except OSError as error:
         raise WrongUse(programs.refusal(command[0], error.strerror or "")) from None
+
+
+def kept_for(parts: commands.Command, mpi: mpis.Mpi | None) -> keeper.Keeper | None:
+    """A keeper where the command may have srun start ranks; None where they need none, or none can be had."""
+    if not keeper.is_wanted(parts, mpi, os.environ):
+        return None
+    try:
+        return keeper.Keeper()
+    except OSError as error:
+        tell(f"ranks of srun cannot ask this run whether all have the library: {error.strerror}")
+        return None
 
 
 def _timeout(args: argparse.Namespace) -> float:

@@ -97,14 +97,18 @@ def parse(words: Sequence[str]) -> Command:
     at = _behind_prefixes(words, 0, len(words))
     if not _LAUNCHER.fullmatch(os.path.basename(words[at])):
         return Command(words, None, (), (at,))
-    is_srun = os.path.basename(words[at]).startswith("srun")
+    values = _OPTIONS_OF_SRUN if is_srun(words[at]) else _OPTIONS_OF_MPIS
     starts, programs = [], []
     for start, end in _parts(words, at + 1):
         starts.append(start)
-        program = _behind_options(words, start, end, _OPTIONS_OF_SRUN if is_srun else _OPTIONS_OF_MPIS)
+        program = _behind_options(words, start, end, values)
         if program < end:
             programs.append(_behind_prefixes(words, program, end))
     return Command(words, at, tuple(starts), tuple(programs))
+
+
+def is_srun(launcher: str) -> bool:
+    return os.path.basename(launcher).startswith("srun")
 
 
 def _parts(words: Sequence[str], at: int) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar.machine import hostnames
@@ -54,6 +54,12 @@ class Job:
 
 def is_here() -> bool:
     return shutil.which("srun") is not None
+
+
+def has_started(variables: Mapping[str, str]) -> bool:
+    """Whether srun has started the process with this environment: it is a rank of an MPI, or below one."""
+    step = f"{variables.get('SLURM_JOB_ID')}.{variables.get('SLURM_STEP_ID')}"
+    return variables.get("PMIX_NAMESPACE", "").startswith("slurm.pmix.") or variables.get("PMI_JOBID") == step
 
 
 def job(text: str) -> Job:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every rank publishes its name (MPI_Publish_name: the launcher keeps it), rank 0 looks for all of them and publishes
- * what it found, which all others look for.
+ * Ranks that srun has started ask the keeper of their `tollbar run`. By any other launcher every rank publishes its
+ * name (MPI_Publish_name: the launcher keeps it), rank 0 looks for all of them and publishes what it found, which all
+ * others look for.
  *
  * Nobody waits for ever for a rank that may not be here. Rank 0 gives up the job when no further name came for a while.
  * Another rank that has seen nothing of rank 0 for as long objects before it gives up, and then looks for rank 0 once
@@ -8,6 +9,7 @@
  * rank 0 finds the objection, or the rank finds rank 0 and does what that says. */
 #include "everybody.h"
 
+#include "keeper.h"
 #include "wanted.h"
 
 #include "communicator/participant.h"
@@ -19,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { patience_s = 5 }; /* ranks leave MPI_Init at about the same time */
 
@@ -129,29 +132,61 @@ static int learn(void) {
     return yes;
 }
 
-/* Slurm keeps no names, and Open MPI writes six lines into the program's output where it is asked for one. */
-static int srun_has_started_it(int rank) {
-    char step[200];
-    if (!tollbar_name_of_step(step, sizeof step)) return 0;
-    tells = rank == 0;
-    if (tells && tollbar_verbosity() >= 1)
-        tollbar_say("srun keeps no names, so it is not known whether every rank has " TOLLBAR_LIBRARY "%s.so: %s",
-                    tollbar_family, otherwise);
-    return 1;
-}
-
 static int all_have_it;
-static char mine[96]; /* what this rank publishes: the same on all ranks that do the same with the same calls */
+static int are_published;
+static char mine[96]; /* what this rank says of itself: the same on all ranks that do the same with the same calls */
 
-static int ask(int able) {
-    int rank = 0, ranks = 1;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks < 2 || srun_has_started_it(rank) || !able || !job_has_a_name()) return 0;
+static void write_mine(void) {
     const int length = snprintf(mine, sizeof mine, "%s-%s:%c", tollbar_family, TOLLBAR_VERSION,
                                 tollbar_is_accounted() ? 'a' : '-');
     for (int i = 0; tollbar_served_names[i] != NULL && length + i + 1 < (int)sizeof mine; ++i)
         mine[length + i] = tollbar_comes_here(tollbar_served_names[i]) ? '+' : '-';
+}
+
+/* Rank 0 says it where it is asked for, for it is so in every job of this launcher. */
+static int are_not_counted(const char* why) {
+    if (tells && tollbar_verbosity() >= 1)
+        tollbar_say("%s, so it is not known whether every rank has " TOLLBAR_LIBRARY "%s.so: %s", why, tollbar_family,
+                    otherwise);
+    return 0;
+}
+
+/* Slurm keeps no names, and Open MPI writes six lines into the program's output where it is asked for one. */
+static int ask_keeper(const char* step, int rank, int ranks, int able) {
+    enum { limit_ms = 60000 };
+    tells = rank == 0;
+    if (strcmp(tollbar_family, "openmpi") != 0) return are_not_counted("ranks of srun are counted with Open MPI alone");
+    if (tollbar_keeper_of_run() == NULL || tollbar_host_of_srun() == NULL)
+        return are_not_counted("no `tollbar run` has started this srun");
+    const struct tollbar_arrival arrival = {.keeper = tollbar_keeper_of_run(),
+                                            .host = tollbar_host_of_srun(),
+                                            .step = step,
+                                            .rank = rank,
+                                            .ranks = ranks,
+                                            .library = able ? mine : "-",
+                                            .limit_ms = limit_ms};
+    const enum tollbar_kept kept = tollbar_ask_keeper(&arrival);
+    if (kept == TOLLBAR_KEPT_LOST) {
+        tollbar_say(
+            "rank %d cannot reach the `tollbar run` that has started it, and does not know what the other ranks "
+            "do: it ends the job",
+            rank);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+        _exit(1);
+    }
+    if (kept == TOLLBAR_KEPT_NO && tells) say_that_is_not_here("some rank");
+    return kept == TOLLBAR_KEPT_YES;
+}
+
+static int ask(int able) {
+    int rank = 0, ranks = 1;
+    char step[200];
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks < 2) return 0;
+    write_mine();
+    if (tollbar_name_of_step(rank, ranks, step, sizeof step)) return ask_keeper(step, rank, ranks, able);
+    if (!able || !job_has_a_name()) return 0;
     if (!publish(name_of(rank), mine)) {
         tells = rank == 0;
         if (tells)
@@ -161,6 +196,7 @@ static int ask(int able) {
                 tollbar_family, otherwise);
         return 0;
     }
+    are_published = 1;
     return rank == 0 ? decide(ranks, mine) : learn();
 }
 
@@ -194,7 +230,7 @@ int tollbar_tells_of_no(void) { return tells; }
 void tollbar_everybody_knows(void) {
     static int known;
     int rank = 0;
-    if (!all_have_it || known || !note_errors()) return;
+    if (!all_have_it || !are_published || known || !note_errors()) return;
     known = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     take_back(name_of(rank), mine);

@@ -5,7 +5,7 @@
 #define TOLLBAR_DOORS_PMPI_WEAK_NAMES_H
 
 __asm__(
-    ".weak PMPI_Allreduce, PMPI_Barrier, PMPI_Cancel, PMPI_Comm_call_errhandler, PMPI_Comm_create\n"
+    ".weak PMPI_Abort, PMPI_Allreduce, PMPI_Barrier, PMPI_Cancel, PMPI_Comm_call_errhandler, PMPI_Comm_create\n"
     ".weak PMPI_Comm_create_errhandler, PMPI_Comm_create_group, PMPI_Comm_create_keyval, PMPI_Comm_dup\n"
     ".weak PMPI_Comm_f2c, PMPI_Comm_free, PMPI_Comm_fromint, PMPI_Comm_get_attr, PMPI_Comm_get_errhandler\n"
     ".weak PMPI_Comm_get_name, PMPI_Comm_get_parent, PMPI_Comm_group, PMPI_Comm_rank, PMPI_Comm_set_attr\n"
