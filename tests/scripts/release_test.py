@@ -11,8 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VERSION = re.search(r"project\(tollbar VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 NAMES = [
     "CMakeLists.txt", "CHANGELOG.md", "CITATION.cff", ".gitignore", "scripts/release",
-    "packaging/debian/changelog", "packaging/vcpkg/vcpkg.json", "packaging/conda/recipe.yaml",
-    "packaging/spack/package.py",
+    "packaging/debian/changelog",
 ]  # fmt: skip
 
 
