@@ -12,6 +12,8 @@ from pip._vendor.packaging.requirements import Requirement
 
 
 def is_met(requirement: Requirement) -> bool:
+    if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+        return True
     try:
         return requirement.specifier.contains(metadata.version(requirement.name), prereleases=True)
     except metadata.PackageNotFoundError:

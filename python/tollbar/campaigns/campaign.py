@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tollbar import children
+from tollbar.backports import read_toml
 from tollbar.data.schema import Launch
 from tollbar.machine import neutral
 from tollbar.machine.session import Session
@@ -65,7 +65,7 @@ class Request:
 
 def amounts(bench: str, amount: str = "usual") -> dict[str, Any]:
     """How much a bench measures unless asked otherwise: usual, quick or full (amounts.toml)."""
-    known = tomllib.loads(Path(__file__).with_name("amounts.toml").read_text(encoding="utf-8"))[bench]
+    known = read_toml(Path(__file__).with_name("amounts.toml"))[bench]
     return known["usual"] | known.get(amount, {})
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tollbar.backports import zip_equal
 from tollbar.machine import doors, mpis, paths
 from tollbar.machine.mpis import Mpi
 
@@ -95,7 +96,7 @@ def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
 def watched(mpi: Mpi) -> list[Setting]:
     """The MPI with the preload, which counts its calls for TOLLBAR_TIMEOUT, or would; nothing where it is not built."""
     path = doors.preload(mpi.interface)
-    timeouts = zip(WATCHED, ("600", "0"), strict=True)
+    timeouts = zip_equal(WATCHED, ("600", "0"))
     return [Setting(name, {"LD_PRELOAD": str(path), "TOLLBAR_TIMEOUT": s}) for name, s in timeouts] if path else []
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tollbar.backports import add_note
 from tollbar.campaigns.campaign import Campaign
 from tollbar.data import results, schema
 from tollbar.data.schema import Launch
@@ -54,7 +55,7 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
     try:
         _measure(work, outcome, known, report)
     except BaseException as error:
-        error.add_note(f"{outcome.folder} is incomplete")
+        add_note(error, f"{outcome.folder} is incomplete")
         if "kind" in known:  # something may have been measured
             _write_end(outcome, known | {"incomplete": True}, seen)
         raise

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `tollbar`. Without the native module every verb says so, in one line, and how to mend it."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Sequence
 

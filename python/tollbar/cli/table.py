@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, TextIO
 
+from tollbar.backports import zip_equal
 from tollbar.columns import column as column  # which begins every row of a command
 
 FORMATS = ("table", "csv", "json")
@@ -142,7 +143,7 @@ def _csv_cell(cell: Any) -> Any:
 
 def _as_json(table: Table) -> str:
     columns = table.columns
-    rows = (dict(zip(columns, map(_json_cell, row), strict=True)) for row in table.cells(columns))
+    rows = (dict(zip_equal(columns, map(_json_cell, row))) for row in table.cells(columns))
     lines = [json.dumps(row, allow_nan=False) for row in rows]
     return "[\n" + ",\n".join("  " + line for line in lines) + "\n]\n" if lines else "[]\n"
 
@@ -169,7 +170,7 @@ def _is_number(cell: Any) -> bool:
 
 def _right_aligned(table: Table) -> list[bool]:
     columns = table.shown_columns
-    by_column = zip(*table.cells(columns), strict=True) if table.rows else [()] * len(columns)
+    by_column = zip_equal(*table.cells(columns)) if table.rows else [()] * len(columns)
     return [
         any(map(_is_number, cells)) and all(cell is None or _is_number(cell) for cell in cells) for cells in by_column
     ]
@@ -184,14 +185,14 @@ def _as_text(table: Table, width: int) -> str:
     right = _right_aligned(table)
     names = table.shown_columns
     lines = [names, *table.texts(names)]
-    columns = list(zip(*lines, strict=True))
+    columns = list(zip_equal(*lines))
     widest = [max(map(len, column)) for column in columns]
     least = [
         size if numbers else max(len(word) for cell in column for word in cell.split() or [""])
-        for column, size, numbers in zip(columns, widest, right, strict=True)
+        for column, size, numbers in zip_equal(columns, widest, right)
     ]
     least[0] = min(least[0], width // 3)  # a longer name makes its own row longer, not the others
-    unbroken = [size if size <= _LONG_WORD else words for size, words in zip(widest, least, strict=True)]
+    unbroken = [size if size <= _LONG_WORD else words for size, words in zip_equal(widest, least)]
     beside = list(range(len(names)))
     while _together(unbroken, beside) > width and (paths := [at for at in beside[1:] if least[at] > _LONG_WORD]):
         beside.remove(max(paths, key=least.__getitem__))
@@ -203,7 +204,7 @@ def _as_text(table: Table, width: int) -> str:
     text = _laid_out(names, beside, widest, right)
     for line in lines[1:]:
         text += _laid_out(line, beside, widest, right)
-        for name, cell in zip(names, line, strict=True):
+        for name, cell in zip_equal(names, line):
             if cell and names.index(name) not in beside:
                 below = _folded(f"{name}:{_HARD_BLANK}{cell}", width, indent="    ")
                 text += "".join(part + "\n" for part in below).replace(_HARD_BLANK, " ")
@@ -219,8 +220,7 @@ def _laid_out(line: Sequence[str], columns: Sequence[int], widths: Sequence[int]
     folded = [_folded(line[at], widths[at]) or [""] for at in columns]
     return "".join(
         _GAP.join(
-            part.rjust(widths[at]) if right[at] else part.ljust(widths[at])
-            for part, at in zip(parts, columns, strict=True)
+            part.rjust(widths[at]) if right[at] else part.ljust(widths[at]) for part, at in zip_equal(parts, columns)
         ).rstrip()
         + "\n"
         for parts in zip_longest(*folded, fillvalue="")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tollbar.backports import zip_equal
 from tollbar.cli import bench, tune_beside
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column
@@ -300,7 +301,7 @@ def entry(checked: Checked, launches: int, machine: str) -> Entry:
 
 def _pairs(ratio: Interval, *names: str) -> dict[str, str]:
     """A ratio for the tuning file, and the ends of its interval where it has one, by these names."""
-    known = zip(names, (ratio.value, ratio.low, ratio.high), strict=True)
+    known = zip_equal(names, (ratio.value, ratio.low, ratio.high))
     return {name: f"{value:.3f}" for name, value in known if value is not None}
 
 

@@ -12,7 +12,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,7 +83,7 @@ def folder() -> Path:
 
 def new_run(within: Path, kind: str) -> Path:
     """Makes the folder of a new run, named after its kind and the time."""
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     for name in _numbered(f"{kind}-{stamp}"):
         try:
             (within / name).mkdir(parents=True)

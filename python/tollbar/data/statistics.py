@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -32,8 +32,10 @@ Series = Mapping[int, Mapping[int, float]]
 Named = TypeVar("Named", bound=Hashable)  #: what a caller names candidates by
 
 
-class Verdict(StrEnum):
+class Verdict(str, Enum):
     """How a candidate stands among the others of its situation."""
+
+    __str__ = str.__str__
 
     BEST = "best"
     TIE = "tie"

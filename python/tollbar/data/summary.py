@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from tollbar.backports import zip_equal
 from tollbar.data import statistics
 from tollbar.data.samples import FLOORS, PLACE, ROUND, Samples, all_values, floor_of
 from tollbar.data.statistics import Interval, Ratio, Series
@@ -136,7 +137,7 @@ def _judged(table: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
             and statistics.all_pairs(known.p_value, together) <= 1 - statistics.LEVEL
             for _, known in compared
         ]
-        for (is_base, known), is_slower in zip(compared, slower, strict=True):
+        for (is_base, known), is_slower in zip_equal(compared, slower):
             among.append(known and statistics.among(known, together))
             if is_slower:
                 verdict = "slower"
@@ -165,7 +166,7 @@ def floors(samples: Samples) -> pl.DataFrame:
     """For each situation and round `floor`, what an episode cannot take less than, in nanoseconds."""
     known = []
     for place, rows in samples.of(*FLOORS).group_by(SITUATION, maintain_order=True):
-        metric, times = floor_of(dict(zip(SITUATION, place, strict=True)))
+        metric, times = floor_of(dict(zip_equal(SITUATION, place)))
         positive = rows.filter(pl.col("metric") == metric, pl.col("value") > 0)
         known.append(positive.select(*SITUATION, *ROUND, floor=pl.col("value") * times))
     columns = samples.records.select(*SITUATION, *ROUND).schema | {"floor": pl.Float64}
@@ -219,7 +220,7 @@ def _per_launch(values: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 def _with(groups: pl.DataFrame, intervals: Sequence[Interval], names: Sequence[str]) -> pl.DataFrame:
     """The groups with the columns of their intervals."""
     ends = [(interval.value, interval.low, interval.high, interval.count) for interval in intervals]
-    columns = list(zip(*ends, strict=True)) or [()] * len(names)
+    columns = list(zip_equal(*ends)) or [()] * len(names)
     types = (pl.Float64, pl.Float64, pl.Float64, pl.Int64)
-    made = zip(names, columns, types, strict=True)
+    made = zip_equal(names, columns, types)
     return groups.with_columns(pl.Series(name, values, dtype=kind) for name, values, kind in made)

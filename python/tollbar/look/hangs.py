@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tollbar import _native
+from tollbar.backports import zip_equal
 from tollbar.look import conclusions, jobs, members, processes, pythons, ranks, sight
 
 #: A report has come again when that much of a time-out has passed since it came first: after the whole job
@@ -88,7 +89,7 @@ class Reports:
         newest = [max(waits, key=lambda wait: wait.newest) for waits in at]
         said = [
             one.report.text if one.is_known else " | ".join(wait.report.text for wait in waits)
-            for one, waits in zip(newest, at, strict=True)
+            for one, waits in zip_equal(newest, at)
         ]
         return [*said, *(key for key in keys if key not in self._waits)]
 

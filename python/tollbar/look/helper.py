@@ -107,7 +107,7 @@ def names(places: Mapping[str, tuple[str, int]]) -> dict[str, str]:
     except OSError:
         return {}
     answers = (answer.split("\t") for answer in said.split("\n")[:-1])
-    known = ((place, *answer) for place, answer in zip(wanted, answers, strict=False) if len(answer) == 2 and answer[0])
+    known = ((place, *answer) for place, answer in zip(wanted, answers) if len(answer) == 2 and answer[0])
     return {place: f"{function} ({line or place})" for place, function, line in known}
 
 

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import dataclasses
+import functools
 import json
-import types
+import sys
 import typing
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from tollbar.backports import zip_equal
 from tollbar.look.facts import Facts
 from tollbar.look.gathered import Line, Secret
 
@@ -44,20 +47,37 @@ def unpacked(text: bytes) -> Facts:
 
 def _made(kind: Any, value: Any) -> Any:
     """The value of that type which JSON has as such a value."""
-    if dataclasses.is_dataclass(kind):
-        kinds = typing.get_type_hints(kind)
-        return kind(**{name: _made(kinds[name], part) for name, part in value.items()})  # type: ignore[operator]
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        kinds = _kinds(kind)
+        return kind(**{name: _made(kinds[name], part) for name, part in value.items()})
     origin, of = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
         parts = [of[0]] * len(value) if of[1:] == (...,) else of
-        return tuple(_made(one, part) for one, part in zip(parts, value, strict=True))
+        return tuple(_made(one, part) for one, part in zip_equal(parts, value))
     if origin is dict:
         return {_made(of[0], of[0](name)): _made(of[1], part) for name, part in value.items()}
-    if origin in (typing.Union, types.UnionType):
-        return None if value is None else _made(next(one for one in of if one is not types.NoneType), value)
+    if origin is typing.Union:
+        return None if value is None else _made(next(one for one in of if one is not type(None)), value)
     if not isinstance(value, (int, float) if kind is float else kind):
         raise NoFacts(f"{value!r} is no {kind.__name__}")
     return value
+
+
+class _Unions(ast.NodeTransformer):
+    """`one | other` as Union[one, other], for Python 3.9 has no values of the former."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.Subscript:
+        parts = ast.Tuple([self.visit(node.left), self.visit(node.right)], ast.Load())
+        return ast.Subscript(ast.Name("Union", ast.Load()), parts, ast.Load())
+
+
+@functools.cache
+def _kinds(kind: type) -> dict[str, Any]:
+    """The types of a dataclass's fields, as typing.get_type_hints has them from Python 3.10 on."""
+    names = {**vars(sys.modules[kind.__module__]), "Union": typing.Union}
+    written = {field.name: ast.parse(str(field.type), mode="eval") for field in dataclasses.fields(kind)}
+    read = {name: ast.fix_missing_locations(_Unions().visit(one)) for name, one in written.items()}
+    return {name: eval(compile(one, kind.__name__, "eval"), names) for name, one in read.items()}
 
 
 def lines(secret: Secret, host: str, what: str, content: str = "") -> list[str]:

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 #: Whoever sets both wants ranks that run as root.
@@ -62,7 +61,7 @@ def usable_cores() -> int:
 
 
 def _ranks_option(options: Sequence[str]) -> int | None:
-    for option, value in pairwise(options):
+    for option, value in zip(options, options[1:]):
         if not option.startswith("-") and shutil.which(option):
             return None  # the program, and what follows is its own
         if option in _RANKS and value.isdecimal():

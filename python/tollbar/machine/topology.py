@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from tollbar.backports import zip_equal
+
 #: (cluster, socket) of each core, both numbered from 0.
 Cores = list[tuple[int, int]]
 #: The same with the number of the core's first CPU before it.
@@ -29,7 +31,7 @@ def from_kernel(root: str, allowed: Iterable[int]) -> Cpus:
         seen.setdefault((package, cache, core), cpu)
     ordered = sorted(seen)
     places = _numbered([((package, cache), package) for package, cache, _ in ordered])
-    return [(seen[key], place) for key, place in zip(ordered, places, strict=True)]
+    return [(seen[key], place) for key, place in zip_equal(ordered, places)]
 
 
 def _number(file: Path, otherwise: int = 0) -> int:

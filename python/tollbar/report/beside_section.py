@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tollbar.backports import zip_equal
 from tollbar.data import beside
 from tollbar.data.beside import AUTO, FIXED, GROUP, TUNED
 from tollbar.data.places import Measurements, Situation
@@ -75,7 +76,7 @@ def _figure(cells: Mapping[Situation, Measurements], shown: Sequence[str]) -> Fi
                 points.append(
                     (2 * number + 1, count.possible / count.situations, f"{count.possible} of {count.situations}")
                 )
-        rows, values, notes = zip(*points, strict=True)
+        rows, values, notes = zip_equal(*points)
         lines.append(Line(label, rows, values, notes=notes))
     caption = (
         f"Cells in which a turn is more than {beside.AS_GOOD:g} times that of the best way to wait, by 95 % intervals"

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-_KNOWN: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("candidates.toml").read_text(encoding="utf-8")
-)["candidates"]
+from tollbar.backports import read_toml
+
+_KNOWN: dict[str, dict[str, Any]] = read_toml(Path(__file__).with_name("candidates.toml"))["candidates"]
 #: Ten colours, and the same dashed.
 STYLES = 20
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from tollbar.backports import zip_equal
 from tollbar.report.figures import Axis, Figure, Line
 
 _TOLD = (0.1, 0.5, 0.9, 0.99)  #: quantiles in the table behind a distribution
@@ -39,14 +40,14 @@ def chart(figure: Figure, table: bool = True) -> Markup:
         {"name": line.label, "kind": line.kind, "colour": colour, "dash": dash, "points": _points(line)}
         | ({"covered": covered} if covered else {})
         | ({"series": line.series} if line.series else {})
-        for line, (colour, dash), covered in zip(figure.lines, figure.styles, figure.covered, strict=True)
+        for line, (colour, dash), covered in zip_equal(figure.lines, figure.styles, figure.covered)
     ]
     data: dict[str, Any] = {"x": _axis(figure.x), "y": _axis(figure.y), "spread": figure.spread, "series": drawn}
     if figure.groups:  # rows have their values along x
         for one in drawn:
             one["points"] = [[y, x, *more] for x, y, *more in one["points"]]
         data["x"], data["y"] = data["y"], {"scale": "rows", "label": "", "unit": ""}
-        data["rows"] = list(zip(figure.groups, figure.x.words, strict=True))
+        data["rows"] = list(zip_equal(figure.groups, figure.x.words))
     if figure.bars:
         data["bars"] = True
     label = escape(
@@ -71,8 +72,8 @@ def _points(line: Line) -> list[list[Any]]:
     """x, y, and the ends of the range and the note where there are any."""
     unknown = [None] * len(line.x)
     points: list[list[Any]] = []
-    for x, y, low, high, note in zip(
-        line.x, line.y, line.low or unknown, line.high or unknown, line.notes or unknown, strict=True
+    for x, y, low, high, note in zip_equal(
+        line.x, line.y, line.low or unknown, line.high or unknown, line.notes or unknown
     ):
         if math.isfinite(x) and math.isfinite(y):
             ends = [None, None] if low is None or high is None else [_short(low), _short(high)]

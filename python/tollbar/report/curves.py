@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tollbar.backports import zip_equal
 from tollbar.data import choice, places
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.report import candidates
@@ -32,7 +33,7 @@ def line(along: Along, candidate: Candidate | str, metric: str | None = None) ->
     if not points:
         return None
     label = candidate.label if isinstance(candidate, Candidate) else candidate
-    xs, medians, lows, highs = (list(column) for column in zip(*points, strict=True))
+    xs, medians, lows, highs = (list(column) for column in zip_equal(*points))
     return Line(label, xs, medians, lows, highs)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tollbar.backports import zip_equal
 from tollbar.report import candidates
 
 COLOURS = 10  #: of the page
@@ -94,7 +95,7 @@ def _covers(one: Line, other: Line) -> bool:
     printed = one.kind == other.kind == "printed"  # a ring around a ring
     if not printed and (one.kind not in _CURVES or other.kind not in _CURVES):
         return False
-    places = dict(zip(one.x, one.y, strict=True))
-    pairs = [(y, places[x]) for x, y in zip(other.x, other.y, strict=True) if x in places]
+    places = dict(zip_equal(one.x, one.y))
+    pairs = [(y, places[x]) for x, y in zip_equal(other.x, other.y) if x in places]
     near = sum(abs(a - b) <= _NEAR * max(abs(a), abs(b)) for a, b in pairs)
     return len(pairs) > (0 if printed else 1) and near >= _OFTEN * len(pairs)

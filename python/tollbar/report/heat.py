@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure as Picture
 
+from tollbar.backports import zip_equal
 from tollbar.data.statistics import Interval
 from tollbar.report import pictures
 from tollbar.report.tables import times_text
@@ -27,7 +28,7 @@ class Panel:
 def svg(name: str, panels: Sequence[Panel], x: str, y: str, quantity: str) -> str:
     """The panels as the text of a file; `quantity` with its unit stands at each scale."""
     drawn = Picture(figsize=(5.5 * len(panels), 4.5), layout="constrained")
-    for axes, panel in zip(drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+    for axes, panel in zip_equal(drawn.subplots(1, len(panels), squeeze=False)[0], panels):
         xs, ys = (sorted({place[side] for place in panel.values}) for side in (0, 1))
         cells = [[panel.values.get((column, row), float("nan")) for column in xs] for row in ys]
         image = axes.imshow(cells, origin="lower", aspect="auto", cmap="viridis")

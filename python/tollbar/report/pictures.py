@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogFormatter
 from matplotlib.transforms import ScaledTranslation
 
+from tollbar.backports import zip_equal
 from tollbar.report.charts import time_text
 from tollbar.report.figures import Figure, Kind
 
@@ -81,7 +82,7 @@ def panels(figures: Sequence[Figure], kinds: Mapping[Kind, str]) -> Picture:
     grid = list(drawn.subplots(len(bands), across, squeeze=False, height_ratios=curves).flat)
     for axes in grid[len(figures) :]:
         axes.remove()
-    for axes, figure in zip(grid, figures, strict=False):
+    for axes, figure in zip(grid, figures):
         shown = _draw(axes, figure)
         axes.set_title(figure.caption, loc="left", fontsize=10)
         if rows:
@@ -111,7 +112,7 @@ def _entries(figure: Figure, width: float) -> tuple[int, int]:
 def _legend_below(axes: Axes, figure: Figure, shown: Sequence[Line2D], columns: int) -> None:
     """An entry for each series, which looks as the first of its lines."""
     first: dict[str, Line2D] = {}
-    for line, curve in zip(figure.lines, shown, strict=True):
+    for line, curve in zip_equal(figure.lines, shown):
         first.setdefault(line.series or line.label, curve)
     place = axes.transAxes + ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
     about = {"frameon": False, "fontsize": 8, "borderaxespad": 0, "borderpad": 0, "ncols": columns}
@@ -126,7 +127,7 @@ def _key(kind: Kind, rows: bool) -> Line2D:
 def _draw(axes: Axes, figure: Figure) -> list[Line2D]:
     """The curves between their axes, one for each line of the figure."""
     shown, rows = [], bool(figure.x.words)
-    for line, (colour, dash), covered in zip(figure.lines, figure.styles, figure.covered, strict=True):
+    for line, (colour, dash), covered in zip_equal(figure.lines, figure.styles, figure.covered):
         style = {"color": COLOURS[colour], "linestyle": _DASHES[dash % len(_DASHES)]} | _STYLES[line.kind]
         if dash and line.kind in _OTHERS:
             style |= _OTHERS[line.kind][(dash - 1) % len(_OTHERS[line.kind])]

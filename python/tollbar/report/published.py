@@ -18,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from tollbar.backports import zip_equal
 from tollbar.data import beside, results, samples
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
 from tollbar.data.statistics import Interval
@@ -254,6 +255,6 @@ def _curves(measured: Samples) -> Figure:
     for name in _DRAWN:
         of_name = [row for row in rows if (row["barrier"], row["where"]) == (name, "free")]
         known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in of_name)
-        x, y = (list(column) for column in zip(*known, strict=True))
+        x, y = (list(column) for column in zip_equal(*known))
         lines.append(Line(name, x, y))
     return Figure("results", "", lines, Axis("threads"), Axis("loop period", "log", "ns"))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tollbar.backports import zip_equal
 from tollbar.data import choice, places, statistics
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
@@ -120,6 +121,6 @@ def machine_text(facts: Mapping[str, Any]) -> str:
 
 def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """The rows under those names, for a page of documentation, without the columns that are empty."""
-    columns = zip(names, *rows, strict=True)
+    columns = zip_equal(names, *rows)
     kept = [(name, "---", *cells) for name, *cells in columns if any(cells)]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in zip(*kept, strict=True))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in zip_equal(*kept))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 from markupsafe import Markup, escape
 
+from tollbar.backports import zip_equal
 from tollbar.data import beside
 from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
@@ -333,7 +334,7 @@ def _stored(plans: Mapping[Where, str]) -> Markup:
     """The plans that `tollbar tune` has stored; an empty one is that which a group has anyway."""
     every = [("threads", *where, "") for where in plans]
     by_plan: dict[str, list[Key]] = {}
-    for key, plan in zip(every, plans.values(), strict=True):
+    for key, plan in zip_equal(every, plans.values()):
         by_plan.setdefault(plan, []).append(key)
     if list(by_plan) == [""]:
         return Markup("nothing is stored, so it keeps {}.").format(_KEPT)

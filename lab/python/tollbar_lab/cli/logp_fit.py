@@ -7,6 +7,7 @@ import argparse
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,14 +28,14 @@ _COLUMNS: dict[str, arguments.Reader] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     kind: str = column("parameter, derived (made of parameters) or barrier (a row of the file)")
     name: str | None = column("the parameter's name", default=None)
     identified: bool | None = column("whether the data identify the parameter", default=None)
     plan: str | None = column("the plan's spelling", default=None)
     ranks: int | None = column("number of ranks", default=None)
-    us: float = column("the parameter's value, or the barrier's measured time")
+    us: float = column("the parameter's value, or the barrier's measured time", default=nan)
     low_us: float | None = column(
         "the parameter's 95 % interval; of one that the data do not identify, all values", default=None
     )

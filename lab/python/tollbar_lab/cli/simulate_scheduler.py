@@ -11,8 +11,9 @@ import argparse
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from tollbar.backports import zip_equal
 from tollbar.cli import arguments, output
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
@@ -21,6 +22,9 @@ from tollbar.cli.table import Table, column, describe_columns
 import tollbar_lab
 from tollbar_lab.cli import crowds
 from tollbar_lab.models import quanta
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 POLICIES = ("partition", "coscheduled", "global", "dedicated", "dynamic")
 _PICTURE_BARRIERS = 6  # so many are in a picture
@@ -273,7 +277,7 @@ def _rows(run: Run, outcome: tollbar_lab.SchedulerOutcome, args: argparse.Namesp
             most_processors=completion.most_processors,
             moves=completion.moves,
         )
-        for number, (described, completion) in enumerate(zip(run.applications, outcome.applications, strict=True))
+        for number, (described, completion) in enumerate(zip_equal(run.applications, outcome.applications))
     ]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import tollbar
 from scipy.optimize import nnls
+from tollbar.backports import zip_equal
 
 import tollbar_lab
 
@@ -50,7 +51,7 @@ class Fit:
 def fit(points: Sequence[Point]) -> Fit:
     """The non-negative parameters with the least squares of relative errors."""
     steps = [tollbar_lab.nic_steps(tollbar.plan("pairwise", point.nodes))[0] for point in points]
-    host = [[s / point.host_us] * 3 for s, point in zip(steps, points, strict=True)]
-    nic = [[1 / point.nic_us, s / point.nic_us, 0] for s, point in zip(steps, points, strict=True)]
+    host = [[s / point.host_us] * 3 for s, point in zip_equal(steps, points)]
+    nic = [[1 / point.nic_us, s / point.nic_us, 0] for s, point in zip_equal(steps, points)]
     parts_us, _ = nnls(np.array(host + nic), np.ones(2 * len(points)))
     return Fit(*map(float, parts_us))

@@ -33,7 +33,7 @@ def pattern(quantum: Fraction) -> int:
 
 def quanta_for(barriers: int, quantum: Fraction) -> int:
     """The first n with t_n >= barriers. It is an index from 0, so n + 1 quanta have passed."""
-    return next(n for n, passed in zip(count(), recurrence(quantum), strict=False) if passed >= barriers)
+    return next(n for n, passed in zip(count(), recurrence(quantum)) if passed >= barriers)
 
 
 def closed_form(barriers: int, quantum: Fraction) -> Fraction:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import tollbar
+from tollbar.backports import zip_equal
 
 import tollbar_lab
 from tollbar_lab.models import quanta, shmem_published
@@ -97,10 +98,10 @@ def _logp() -> Iterator[_Row]:
     small, large = (printed(logp.NAME, "Table 1", logp.CENTRAL, n).value for n in sizes)
     first, second = (logp.price_us("central", n) for n in sizes)
     yield "Table 1", "central counter, 256 nodes over 128", f"{large / small:.3f}", f"{second / first:.3f}"
-    for n, us, price_us in zip(sizes, (small, large), (first, second), strict=True):
+    for n, us, price_us in zip_equal(sizes, (small, large), (first, second)):
         yield ("Table 1", f"central counter at {n} nodes, us, by the other rows", f"{us:.2f}", f"{price_us:.0f}")
     mild = [logp.mildest_us("central", n) for n in sizes]
-    times = [f"{us / printed_us:.1f}" for us, printed_us in zip(mild, (small, large), strict=True)]
+    times = [f"{us / printed_us:.1f}" for us, printed_us in zip_equal(mild, (small, large))]
     yield "Table 1", "central counter over what is printed, if L = o = g", "1", " and ".join(times)
     for name, plan in logp.PLANS.items():
         if name != logp.CENTRAL:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
+from tollbar.backports import zip_equal
+
 import tollbar_lab
 from tollbar_lab.models import quanta
 from tollbar_lab.papers import histories, multiprogramming_measured
@@ -349,7 +351,7 @@ def _appendix() -> Exhibit:
             Point("R", compute_ms, model=float(quanta.pattern(ratio))),
         ]
     ways = [[p.model or 0 for p in points if p.series == s] for s in ("recurrence", "Q (2R - 1) / R", "simulated")]
-    apart = max(max(ms) / min(ms) - 1 for ms in zip(*ways, strict=True))
+    apart = max(max(ms) / min(ms) - 1 for ms in zip_equal(*ways))
     sentence = (
         f"R barriers take 2R - 1 quanta, with R = ceil(1 / (Q / T - 1)): from half a quantum of computing to "
         f"a whole one recurrence, closed form and simulator differ by {100 * apart:.2g} % at most."

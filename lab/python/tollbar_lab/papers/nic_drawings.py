@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import tollbar
+from tollbar.backports import zip_equal
 
 import tollbar_lab
 from tollbar_lab.papers import lanes
@@ -148,7 +149,7 @@ def _units(title: str, of_node: dict[str, list[tollbar_lab.NicSpan]]) -> lanes.L
     lane_of = {stage: lane for lane, stages in _LANES.items() for stage in stages}
     names: list[str] = []
     spans: list[lanes.Span] = []
-    for part, (barrier, of) in zip("ab", of_node.items(), strict=True):
+    for part, (barrier, of) in zip_equal("ab", of_node.items()):
         used = [lane for lane in _LANES if any(lane_of[span.stage] == lane for span in of)]
         first: Sequence[str] = [f"{part}) {barrier} {lane}" for lane in used]
         spans += [

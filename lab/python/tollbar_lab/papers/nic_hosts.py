@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tollbar.backports import zip_equal
 from tollbar.campaigns.work import FINE
 from tollbar.data.statistics import Ratio
 from tollbar.data.workloads import Run, Workloads
@@ -91,7 +92,7 @@ def varying(runs: Stored, share: float) -> list[Point]:
 def difference(runs: Stored) -> list[Point]:
     """HB less NB."""
     (number, by_name), points = runs.work_near(16), []
-    for level, text in zip(LEVELS, ("", ", GM level"), strict=True):
+    for level, text in zip_equal(LEVELS, ("", ", GM level")):
         for name in by_name:
             host, card = (nic_measured.run_of(by_name, name, way) for way in level)
             us = _us(name)

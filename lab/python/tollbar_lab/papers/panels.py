@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+from tollbar.backports import zip_equal
 from tollbar.report import candidates
 from tollbar.report.figures import COLOURS, Axis, Figure, Kind, Line
 
@@ -51,7 +52,7 @@ def of(exhibit: Exhibit) -> list[Figure]:
     ]
     styles = _styles([panel.names for panel in panels])
     figures = []
-    for number, (panel, title) in enumerate(zip(panels, _titles(panels), strict=True), 1):
+    for number, (panel, title) in enumerate(zip_equal(panels, _titles(panels)), 1):
         on_side = [point for point in points if _is_known(point, panel.side)]
         lines = _lines(exhibit, panel, on_side, styles)
         log_x = exhibit.axes.log_x and min(x for line in lines for x in line.x) > 0

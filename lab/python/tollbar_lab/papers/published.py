@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+
+from tollbar.backports import read_toml
 
 from tollbar_lab.models import shmem_published
 
@@ -32,7 +33,7 @@ class Paper:
 
 @cache
 def _file() -> dict:
-    return tomllib.loads((Path(__file__).parent / "published.toml").read_text(encoding="utf-8"))
+    return read_toml(Path(__file__).with_name("published.toml"))
 
 
 def papers() -> dict[str, Paper]:

@@ -91,7 +91,7 @@ def _known(points: Sequence[Point]) -> list[Point]:
 
 
 def _number(value: float | str | None) -> str:
-    return "" if value is None else f"{value:.5g}" if isinstance(value, int | float) else value
+    return "" if value is None else f"{value:.5g}" if isinstance(value, (int, float)) else value
 
 
 def _uri(table: Path) -> str:
