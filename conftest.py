@@ -6,6 +6,8 @@ import shutil
 import signal
 import subprocess
 import time
+import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 
 import nic_hosts
@@ -24,6 +26,8 @@ _FLAGS = (
 SPREAD = ("tests/docs/docs_test.py", "tests/mutants/mutants_test.py")
 
 
+#: Fixtures whose values are doors of MPI, or MPIs.
+DOORS = {"door", "open_mpi_door", "mpi"}
 #: A test that waits for so long hangs. It fails then, and says where all threads are.
 LIMIT_S, DEEP_LIMIT_S = 600, 7200
 
@@ -63,10 +67,26 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
 DEEP_UNTIL = int(os.environ.get("DEEP_UNTIL") or 1 << 62)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _through_one_door(items: list[pytest.Item]) -> None:
+    """Leaves all but one door of each test to the deep ones: each test's in turn, so that every door has many."""
+    cases = defaultdict(list)
+    for item in items:
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        if not item.get_closest_marker("deep") and not item.get_closest_marker("every_door"):
+            for name in DOORS & given.keys():
+                cases[item.nodeid.replace(str(given[name]), "", 1)].append(item)
+    for case, through in cases.items():
+        del through[zlib.crc32(case.encode()) % len(through)]
+        for item in through:
+            item.add_marker(pytest.mark.deep)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    _through_one_door(items)  # before pytest chooses by marks
     for item in items:
         item.add_marker(pytest.mark.timeout(DEEP_LIMIT_S if item.get_closest_marker("deep") else LIMIT_S))
+    yield
     if "DEEP_UNTIL" in os.environ:
         items.sort(key=lambda item: not item.nodeid.startswith("tests/mutants/"))
 

@@ -14,7 +14,11 @@ HERE = Path(__file__).resolve().parent
 COMPILER = shutil.which("cc")
 LIBRARY = paths.find_library("libtollbar.so")
 
-pytestmark = [pytest.mark.needs(COMPILER, "no C compiler"), pytest.mark.needs(LIBRARY, "libtollbar.so is not built")]
+pytestmark = [
+    pytest.mark.every_door,
+    pytest.mark.needs(COMPILER, "no C compiler"),
+    pytest.mark.needs(LIBRARY, "libtollbar.so is not built"),
+]
 
 #: Variable: a value, one that is not accepted, and what is then said.
 WAIT = ("yield", "never", "auto, spin, yield, park; using the default, auto")

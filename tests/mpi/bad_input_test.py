@@ -78,6 +78,7 @@ def test_a_killed_rank_ends_the_job_and_leaves_nothing_behind(start, door):
     leaves_nothing(job, before)
 
 
+@pytest.mark.every_door
 def test_a_preload_for_another_mpi_says_so_and_steps_aside(run, door):
     if door.name == "component":
         pytest.skip("a component of another series is not loaded by Open MPI at all")

@@ -18,6 +18,7 @@ FEW = ["", "turnstile", "dissemination", "mcs"]
 TOO_EARLY = 3
 
 
+@pytest.mark.every_door
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: f"up-to-{max(sizes)}")
 def test_nobody_leaves_before_the_last_has_entered_whoever_is_late(run, door, sizes):
     words = ",".join(map(str, sizes))

@@ -59,6 +59,7 @@ def named_and_comes_later(start, door, how, kind) -> None:
     end_well(job)
 
 
+@pytest.mark.every_door
 @pytest.mark.parametrize("how", ["stopped", "loop"])
 def test_a_rank_that_does_not_come_is_named_and_may_come_later(start, door, how):
     named_and_comes_later(start, door, how, "barrier")

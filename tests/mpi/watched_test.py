@@ -28,6 +28,7 @@ def watch(start):
     return watch
 
 
+@pytest.mark.every_door
 @pytest.mark.parametrize(
     ("how", "call"),
     [

@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 
 MIXED = Path(__file__).resolve().parent / "mixed"
-COMPILERS = [name for name in ("g++", "clang++-14", "clang++") if shutil.which(name)]
+COMPILERS = [
+    pytest.param(name, marks=() if name == "g++" else pytest.mark.deep)
+    for name in ("g++", "clang++-14", "clang++")
+    if shutil.which(name)
+]
 
 
 def complaints(compiler: str, prefix: Path, standard: str, source: str) -> list[str]:
@@ -56,7 +60,7 @@ def test_a_wrong_use_is_told_what_is_wrong_with_it(prefix, compiler, wrong):
     assert any(WRONG[wrong] in error for error in errors), errors
 
 
-@pytest.fixture(scope="module", params=["-O0", "-O2"])
+@pytest.fixture(scope="module", params=[pytest.param("-O0", marks=pytest.mark.deep), "-O2"])
 def programs(run, request, prefix, tmp_path_factory) -> list[Path]:
     """The program of two files, linked in both orders."""
     folder = tmp_path_factory.mktemp("mixed")

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 from tollbar import children
@@ -78,10 +77,10 @@ def test_a_command_has_a_limit():
 
 
 def test_a_signal_that_comes_while_others_end_is_heard_afterwards():
-    deaf = subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE)
+    tells = "import os, signal, time; signal.signal(15, lambda *_: os.kill(os.getppid(), signal.SIGINT)); "
+    deaf = subprocess.Popen([sys.executable, "-c", f"{tells}print(flush=True)\nwhile True: time.sleep(1)"], stdout=-1)
     assert deaf.stdout
     deaf.stdout.readline()
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         children.end(os.getpid())
     assert deaf.wait(60) == -signal.SIGKILL

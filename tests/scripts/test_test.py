@@ -83,5 +83,5 @@ def test_the_server_may_name_the_commit_before(repository):
     before = repository.commit("src/plan/plan.hpp")
     repository.commit("README.md")
     repository.commit("tests/security/wire_test.py")
-    assert repository.parts(base=before) == "tests/docs"
+    assert repository.parts(base=before) == "tests/docs tests/python/report"
     assert repository.parts(base=repository.git("rev-parse", "HEAD")).startswith("everything")

@@ -101,6 +101,7 @@ def needs(*programs: str) -> None:
             left_out(f"{program} is not installed")
 
 
+@pytest.mark.deep
 def test_an_mpi_passes_with_and_without_tollbar(tollbar):
     needs("mpirun.openmpi")
     said = tollbar("check", "mpi", "--mpi", "openmpi", "--ranks", 2, "--episodes", 100, "--json")

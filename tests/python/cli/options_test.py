@@ -263,32 +263,48 @@ def does(request, tollbar, started, tmp_path, monkeypatch):
     return run
 
 
+class Tried:
+    """The options of a verb, and what it does with some of them."""
+
+    def __init__(self, verb: str, does) -> None:
+        own, self._always = OWN.get(verb, ({}, ""))
+        free = [a for a in options(LEAVES[verb]) if a.option_strings or a.nargs in ("*", "?")]
+        self._verb, self._does = verb, does
+        self.words = {}
+        for action in free:
+            name = name_of(action)
+            value = own.get(name, VALUES[name])  # a new option needs one
+            self.words[name] = [name, value] if action.option_strings and value else [value or name]
+
+    def result(self, *names: str) -> tuple[int, object]:
+        before, behind = ("", self._always) if self._always.startswith("-- ") else (self._always, "")
+        given = [word for name in names for word in self.words[name]]
+        return self._does([*self._verb.split(), *before.split(), *given, *behind.split()])
+
+
+@pytest.fixture
+def tried(does, verb) -> Tried:
+    return Tried(verb, does)
+
+
 @pytest.mark.parametrize("verb", LEAVES)
-def test_an_option_changes_what_a_verb_does_or_is_refused(does, verb):
-    own, always = OWN.get(verb, ({}, ""))
-    free = [a for a in options(LEAVES[verb]) if a.option_strings or a.nargs in ("*", "?")]
-    before, behind = ("", always) if always.startswith("-- ") else (always, "")
-    words = {}
-    for action in free:
-        name = name_of(action)
-        value = own.get(name, VALUES[name])  # a new option needs one
-        words[name] = [name, value] if action.option_strings and value else [value or name]
+def test_an_option_changes_what_a_verb_does(tried, verb):
+    nothing = tried.result()[1]
+    assert tried.result()[1] == nothing, f"{verb} does another thing each time"
+    for name, words in tried.words.items():
+        code, alone = tried.result(name)
+        assert code != 2, f"{verb} {words}: {alone[1]}"
+        assert alone != nothing, f"{verb} {words} changes nothing"
 
-    def result(*names: str):
-        given = [word for name in names for word in words[name]]
-        return does([*verb.split(), *before.split(), *given, *behind.split()])
 
-    nothing = result()[1]
-    assert result()[1] == nothing, f"{verb} does another thing each time"
-    alone = {}
-    for name in words:
-        code, alone[name] = result(name)
-        assert code != 2, f"{verb} {words[name]}: {alone[name][1]}"
-        assert alone[name] != nothing, f"{verb} {words[name]} changes nothing"
+@pytest.mark.deep
+@pytest.mark.parametrize("verb", LEAVES)
+def test_an_option_beside_another_changes_what_a_verb_does_or_is_refused(tried, verb):
+    alone = {name: tried.result(name)[1] for name in tried.words}
     idle = []
-    for one, other in combinations(words, 2):
-        code, both = result(one, other)
+    for one, other in combinations(tried.words, 2):
+        code, both = tried.result(one, other)
         if code != 2 and (verb, one, other) not in ACCEPTED:
-            idle += [f"{words[one]} beside {words[other]}"] * (both == alone[other])
-            idle += [f"{words[other]} beside {words[one]}"] * (both == alone[one])
+            idle += [f"{tried.words[one]} beside {tried.words[other]}"] * (both == alone[other])
+            idle += [f"{tried.words[other]} beside {tried.words[one]}"] * (both == alone[one])
     assert not idle, f"{verb}: these change nothing"

@@ -297,6 +297,7 @@ def test_a_stored_choice_that_rests_on_more_launches_stays(tune, stored, tmp_pat
     assert {each.pairs["launches"] for each in tuning.read(tmp_path / "tuning")} == {"6"}
 
 
+@pytest.mark.deep
 def test_runs_that_have_too_little_are_no_reason_to_give_up(tune, stored, programs):
     stored(ranks=(2,), launches=1)
     said = tune("--format", "json")

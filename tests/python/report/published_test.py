@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 STORED = ROOT / "bench" / "results"
 
 
+@pytest.mark.deep
 def test_what_is_stored_gives_the_same_times_as_the_samples(stored_once, tmp_path):
     found = published.write([stored_once], tmp_path)
     whole = samples.read([stored_once])
@@ -38,6 +39,7 @@ def rows_of(stored):
     return list(csv.DictReader(io.StringIO(published.cells(stored))))
 
 
+@pytest.mark.deep
 def test_every_cell_stands_in_the_file_with_its_verdict(stored_once, tmp_path):
     rows = rows_of(published.write([stored_once], tmp_path))
     (row,) = (row for row in rows if (row["where"], row["ranks"], row["barrier"]) == ("pinned", "2", "turnstile"))
@@ -46,6 +48,7 @@ def test_every_cell_stands_in_the_file_with_its_verdict(stored_once, tmp_path):
     assert float(row["today_low"]) <= float(row["today"]) <= float(row["today_high"])
 
 
+@pytest.mark.deep
 def test_runs_beside_neighbours_have_tables_of_their_own(stored_once, stored_beside, tmp_path):
     threads = published.write([stored_once], tmp_path / "stored")
     assert published.texts(threads)["cells"] == published.texts(threads)["neighbours"] == "Nothing is stored yet.\n"
@@ -71,6 +74,7 @@ def test_runs_that_share_no_launch_stand_in_one_file_and_are_not_compared(tmp_pa
     assert published.texts(stored)["mpi"] == "Nothing is stored yet.\n"
 
 
+@pytest.mark.deep
 def test_each_machine_has_a_column_and_a_sentence_where_they_differ(stored_once, stored, tmp_path):
     other = stored(ranks=(2, 8), launches=12)
     known = results.read_environment(other)
@@ -99,6 +103,7 @@ def test_each_machine_has_a_column_and_a_sentence_where_they_differ(stored_once,
     assert starts.count(f"* {first.partition(',')[0]}") == starts.count("* Another Processor") >= 2
 
 
+@pytest.mark.deep
 def test_a_machine_of_too_few_launches_says_so_where_another_has_enough(stored_once, stored, tmp_path):
     other = stored(ranks=(2, 8), launches=11)
     results.write_environment(other, {**results.read_environment(other), "model": "Another Processor"})
@@ -116,6 +121,7 @@ def test_a_watched_call_is_compared_with_its_own_second_name_alone(tmp_path):
     assert barriers == [{"MPI_Barrier [watched]"}, {"MPI_Bcast [watched]", "PMPI_Bcast"}]
 
 
+@pytest.mark.deep
 def test_a_run_that_is_added_replaces_those_of_its_kind(stored_once, stored_beside, tmp_path):
     first, second = stored_beside(ranks=(2,)), stored_beside(ranks=(8,))
     published.write([stored_once, first], tmp_path / "stored")
@@ -148,6 +154,7 @@ def test_a_row_of_too_few_launches_is_not_on_the_first_page(stored, tmp_path):
     assert "| 2 threads |" in texts["threads"]
 
 
+@pytest.mark.deep
 def test_sentences_about_cells_count_what_the_table_has(stored_beside, tmp_path):
     found = published.write([stored_beside(ranks=(2, 8))], tmp_path)
     count = beside.count(beside.gather(found), "tollbar::barrier")
@@ -156,6 +163,7 @@ def test_sentences_about_cells_count_what_the_table_has(stored_beside, tmp_path)
     assert f" in {count.certain}, and possibly in {count.possible} (95 % a cell; 3 launches or more)" in line
 
 
+@pytest.mark.deep
 def test_a_run_at_a_load_fills_no_table_and_one_of_unknown_load_does(stored_once, stored_beside, tmp_path):
     loud, unknown = stored_beside(ranks=(8,), workloads="0"), stored_beside(ranks=(8,), workloads="0")
     known = results.read_environment(loud)
@@ -184,6 +192,7 @@ def committed():
     return published.read(STORED)
 
 
+@pytest.mark.deep
 def test_the_pages_say_what_is_stored(committed):
     texts = published.texts(committed)
     assert (ROOT / "docs" / "results.csv").read_text(encoding="utf-8") == published.cells(committed)

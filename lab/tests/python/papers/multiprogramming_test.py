@@ -16,6 +16,7 @@ def programs():
     return next(each for each in made if each.number == "Section 4.1 programs")
 
 
+@pytest.mark.deep
 def test_the_programs_of_the_text_have_a_negligible_overhead_with_combination_barriers(programs):
     gauss, ten, five = multiprogramming.PROGRAMS
     best = "combination, smart yield"

@@ -32,6 +32,7 @@ def table(folder: Path, paper: str, exhibit: str) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text().splitlines()))
 
 
+@pytest.mark.deep
 def test_every_printed_value_stands_in_its_table_with_its_source(made):
     for value in published.values():
         rows = table(made, value.paper, value.exhibit)
@@ -71,6 +72,7 @@ def test_every_figure_has_a_table(made, paper, numbers):
     assert all((made / paper / "table-1.csv").is_file() for paper in ("logp", "split-shmem"))
 
 
+@pytest.mark.deep
 def test_another_paper_in_the_same_folder_adds_to_the_index(tmp_path):
     def sections(paper: str) -> dict[str, str]:
         assert main(["reproduce", paper, "--no-measured", "-o", str(tmp_path)]) == 0
@@ -137,6 +139,7 @@ def test_what_is_not_measured_is_told_how_to(capsys, tmp_path, monkeypatch):
     assert {(row["measured"], row["measure_with"]) for row in rows} == {(0, "tollbar bench shmem")}
 
 
+@pytest.mark.deep
 def test_quick_measures_what_an_exhibit_lacks_although_a_run_of_the_kind_is_stored(
     capsys, tmp_path, monkeypatch, programs, replay
 ):

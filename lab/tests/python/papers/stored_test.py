@@ -18,6 +18,8 @@ from tollbar_lab.papers import MAKERS, logp, multiprogramming, openmp_mpi, panel
 from tollbar_lab.papers.exhibit import Exhibit, Point
 from tollbar_lab.papers.stored import Stored, model_of
 
+pytestmark = pytest.mark.deep  # pages and pictures, which few changes touch
+
 
 @pytest.fixture
 def processes():
