@@ -40,7 +40,7 @@ _NOT_YET = re.compile(
     r"in MPI_Init still"
 )
 _PLACED = re.compile(r"(?:a cycle: |\d+ ranks wait for it: )?" + _RANKS + r"(?:is|are) (?P<place>.*)")
-_SEEN = re.compile(r"(?P<clauses>rank \d+ (?:is in|has no) .*); \d+ of \d+ are in MPI_(?P<call>\w+)")
+_SEEN = re.compile(r"(?P<clauses>rank \d+ (?:is in|has no) .*); \d+ of \d+ (?:is|are) in MPI_(?P<call>\w+)")
 _STILL = re.compile(r"(?P<clauses>rank \d+ is stopped in .*); \d+ of \d+ are not stopped")
 _INSIDE = re.compile(
     r"(?:stopped, )?(?:in|polling by) MPI_(?P<call>\w+)(?: (?P<number>\d+) of (?P<comm>[^,;]+?))?"
