@@ -5,11 +5,14 @@ and nothing is said that the program does not say itself."""
 from __future__ import annotations
 
 import shlex
+import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from mpi_jobs import PAGE_BYTES, Programs
+from mpi_jobs import PAGE_BYTES, Programs, place_of
+from needs import left_out
 from slurm_cluster import BY_SRUN, Cluster
 
 RUN = (sys.executable, "-m", "tollbar", "run")
@@ -19,9 +22,34 @@ PASSED = "passed: 20 checks\n"
 SERVED = "tollbar: MPI_COMM_WORLD (4 ranks): "
 
 
+#: A keeper that never answers.
+SILENT = """
+import sys, time
+from tollbar.machine import keeper
+keeper.PATIENCE_S = keeper.MOST_S = 1e9
+with keeper.Keeper() as kept:
+    print(kept.value, flush=True)
+    time.sleep(1000)
+"""
+
+
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory) -> Programs:
     return Programs(tmp_path_factory.mktemp("mpi"))
+
+
+#: Each MPI that is served: its compiler, and how srun talks to its ranks.
+MPIS = {
+    "openmpi": ("mpicc.openmpi", BY_SRUN["openmpi"]),
+    "mpich": ("mpicc.mpich", BY_SRUN["mpich"]),
+    "mpich-wheel": ("mpich/bin/mpicc", BY_SRUN["mpich"]),
+}
+
+
+def compiler_of(mpi: str) -> str:
+    if place := place_of(MPIS[mpi][0]):
+        return place
+    left_out(f"{MPIS[mpi][0]} is not installed")
 
 
 class Steps:
@@ -37,11 +65,14 @@ class Steps:
         self._made += 1
         with page.open("wb") as file:
             file.truncate(PAGE_BYTES)
-        program = self._programs.get("slurm/barriers", f"mpicc.{self.mpi}")
-        return ["srun", BY_SRUN[self.mpi], "--nodes=2", "--ntasks=4", *before, program, page]
+        program = self._programs.get("slurm/barriers", compiler_of(self.mpi))
+        return ["srun", MPIS[self.mpi][1], "--nodes=2", "--ntasks=4", *before, program, page]
 
     def run(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
         return self._cluster.run(*words, **variables)
+
+    def started(self, *words: object, **variables: str) -> subprocess.Popen[str]:
+        return self._cluster.started(*words, **variables)
 
     def until_passed(self, *words: object, **variables: str) -> str:
         """What tollbar has said when the barriers have held: the job ends then."""
@@ -80,11 +111,18 @@ def test_a_step_whose_ranks_all_have_the_library_is_served(open_mpi):
 
 
 @pytest.mark.deep
-def test_a_step_of_mpich_runs_as_stock_and_says_why_when_it_is_asked(mpich):
+def test_a_step_of_mpich_4_runs_as_stock_and_says_why_when_it_is_asked(mpich):
     assert mpich.until_passed(*RUN, "--", *mpich.words()) == ""
-    assert "tollbar: ranks of srun are counted with Open MPI alone" in mpich.until_passed(
-        *RUN, "--", *mpich.words(), TOLLBAR_VERBOSE="1"
-    )
+    verbosely = mpich.until_passed(*RUN, "--", *mpich.words(), TOLLBAR_VERBOSE="1")
+    assert "tollbar: srun and this MPI leave ranks in MPI_Finalize, so " in verbosely
+
+
+@pytest.mark.deep
+def test_steps_of_mpich_5_are_served_and_end(cluster, programs):
+    mpich = Steps(cluster, programs, "mpich-wheel")
+    for _ in range(5):
+        assert said(mpich.run(*RUN, "--", *mpich.words())) == ""
+        assert SERVED in said(mpich.run(*RUN, "--", *mpich.words(), TOLLBAR_VERBOSE="1"))
 
 
 @pytest.mark.deep
@@ -121,3 +159,33 @@ def test_ranks_of_several_nodes_tell_how_long_they_have_waited(open_mpi):
     errors = said(open_mpi.run(*RUN, "--report", "-", "--", *open_mpi.words()))
     assert "MPI_COMM_WORLD" in errors
     assert "s of all ranks in waiting for others" in errors
+
+
+@pytest.mark.deep
+def test_a_rank_that_gets_no_answer_ends_the_job_with_one_line(open_mpi):
+    with open_mpi.started(sys.executable, "-c", SILENT) as silent:
+        value = silent.stdout.readline().strip()
+        words = open_mpi.words("sh", "-c", LACKS.format("0"), "sh")
+        done = open_mpi.run(*RUN, "--door", "openmpi", "--", *words, _TOLLBAR_KEEPER=value)
+        silent.kill()
+    ours = [line for line in done.stderr.splitlines() if line.startswith("tollbar: ")]
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert {line[:15] for line in ours} <= {f"tollbar: rank {rank}" for rank in (1, 2, 3)}, done.stderr
+    assert ours[0].endswith(" and does not know what the other ranks do: it ends the job")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich-wheel"])
+def test_a_step_is_timed_with_its_barriers_served_and_without(cluster, compiled, mpi):
+    """Shows both with `pytest -s`: twelve launches of each, in turn."""
+    program = compiled(Path(__file__).with_name("period.c"), compiler_of(mpi), "-O2")
+    step = ["srun", MPIS[mpi][1], "--nodes=2", "--ntasks=4", program]
+    ways = {"stock": step, "served": [*RUN, "--", *step]}
+    found: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(12):
+        for way, words in ways.items():
+            found[way].append(float(cluster.said(*words)))
+    for way, periods in found.items():
+        print(f"\n{mpi} {way}: {statistics.median(periods):.0f} us ({min(periods):.0f} to {max(periods):.0f})", end="")
+    assert {len(periods) for periods in found.values()} == {12}

@@ -261,13 +261,14 @@ def _listening() -> socket.socket:
 
 
 def is_wanted(parts: commands.Command, mpi: mpis.Mpi | None, variables: Mapping[str, str]) -> bool:
-    """Whether the command may have srun start ranks, now or from within: not where another launcher keeps names, where
-    a run around this one has a keeper, or where this run is itself started by srun, once for each rank."""
+    """Whether the command may have srun start ranks, now or from within a script: not where another launcher keeps
+    names, where a run around this one has a keeper, or where srun has started this run itself, once for each rank."""
     if mpi is not None or Keeper.VARIABLE in variables:
         return False
-    if parts.launcher is None:
-        return slurm.is_here() and not slurm.has_started(variables)
-    return commands.is_srun(parts.words[parts.launcher])
+    if parts.launcher is not None:
+        return commands.is_srun(parts.words[parts.launcher])
+    is_rank = slurm.has_started(variables) or any(map(mpis.interface_of, parts.names))
+    return slurm.is_here() and not is_rank
 
 
 def run(command: Sequence[str], given: dict[str, str], keeper: Keeper) -> int:

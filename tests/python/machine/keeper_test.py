@@ -206,13 +206,16 @@ def test_who_says_nothing_is_not_listened_to_for_long(kept, monkeypatch):
     (["srun", "-n4", "./program"], {}, True),
     (["srun", "-n4", "./program"], {keeper.Keeper.VARIABLE: "of a run around this one"}, False),
     (["sh", "-c", "srun ./program"], {}, True),
-    (["./program"], {"PMIX_NAMESPACE": "slurm.pmix.1.0"}, False),
-    (["./program"], {"PMI_JOBID": "1.0", "SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0"}, False),
+    (["./linked"], {}, False),
+    (["./script"], {"PMIX_NAMESPACE": "slurm.pmix.1.0"}, False),
+    (["./script"], {"PMI_JOBID": "1.0", "SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0"}, False),
+    (["./script"], {"SLURM_JOB_ID": "1", "SLURM_PROCID": "0"}, True),
     (["srun", "./program"], {"PMIX_NAMESPACE": "slurm.pmix.1.interactive"}, True),
     (["mpirun", "./program"], {}, False),
 ])  # fmt: skip
 def test_a_keeper_is_for_what_srun_starts(monkeypatch, words, variables, expected):
     monkeypatch.setattr(slurm, "is_here", lambda: True)
+    monkeypatch.setattr(mpis, "interface_of", lambda word: "openmpi" if word == "./linked" else None)
     mpi = mpis.Mpi("openmpi", "4.1.4", None) if words[0] == "mpirun" else None
     assert keeper.is_wanted(commands.parse(words), mpi, variables) is expected
     monkeypatch.setattr(slurm, "is_here", lambda: False)
