@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from looking import SOURCES, has_py_spy, look, names
+from looking import SOURCES, has_py_spy, names
 from needs import left_out
 from tollbar.machine import paths
 
@@ -49,11 +49,11 @@ def test_the_thread_that_does_not_come_is_named(own, started, look_until, kind):
 
 
 @pytest.mark.parametrize("kind", ["barrier", "group"])
-def test_where_the_others_spin_nobody_is_accused_and_nothing_is_called_well(own, started, kind):
+def test_where_the_others_spin_nobody_is_accused_and_nothing_is_called_well(own, started, look_until, kind):
     job = started(own("-O1"), kind, TOLLBAR_WAIT="spin")
-    table = look(job.pid)
-    assert not table.failed
-    assert table.notes[0].startswith("cannot tell: wait for something unknown: "), table.notes
+    unknown = "cannot tell: wait for something unknown: "
+    table = look_until(lambda table: table.failed or table.notes[0].startswith(unknown), job.pid)
+    assert not table.failed, table.notes
 
 
 def test_members_of_a_group_that_spin_name_the_one_that_is_missing(own, tmp_path):
