@@ -4,6 +4,7 @@
 #include "ending.hpp"
 #include "parts.hpp"
 
+#include "base/thread_id.hpp"
 #include "missing/reporting.hpp"
 #include "missing/sentence.hpp"
 #include "waiting/meeting.hpp"
@@ -59,7 +60,8 @@ struct Numbers {
 
     static const Numbers& mine() noexcept {
         thread_local Numbers numbers;
-        if (const pid_t process = getpid(); process != numbers.process) numbers = {process, gettid()};
+        if (const pid_t process = getpid(); process != numbers.process)
+            numbers = {process, tollbar::detail::thread_id()};
         return numbers;
     }
 };

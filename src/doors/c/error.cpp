@@ -25,6 +25,10 @@ const char* tollbar_strerror(int error) {
         case ESRCH: return "no such member of the group";
         default: break;
     }
-    const char* text = strerrordesc_np(error);
+#if __GLIBC_PREREQ(2, 32)
+    const char* const text = strerrordesc_np(error);
+#else
+    const char* const text = std::strerror(error);
+#endif
     return text == nullptr ? "unknown error" : text;
 }

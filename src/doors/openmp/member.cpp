@@ -2,6 +2,8 @@
 // Threads come and go, their records stay.
 #include "member.hpp"
 
+#include "base/thread_id.hpp"
+
 #include <mutex>
 #include <pthread.h>
 #include <unistd.h>
@@ -41,7 +43,7 @@ std::unique_ptr<NativeTeam> make_team() {
 
 void note_thread(Member& first) noexcept {
     for (Member* one = &first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
-        one->thread.store(gettid(), std::memory_order_relaxed);
+        one->thread.store(thread_id(), std::memory_order_relaxed);
 }
 
 /// In the child the caller is alone: nobody else of its teams will come, as nobody does to the runtime's barriers.

@@ -9,10 +9,25 @@
 #include "base/only_added.hpp"
 #include "base/say.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <link.h>
+#include <span>
 #include <vector>
+
+#if !__GLIBC_PREREQ(2, 35)
+struct dl_find_object {
+    unsigned long long dlfo_flags;
+    void *dlfo_map_start, *dlfo_map_end;
+    link_map* dlfo_link_map;
+    void* dlfo_eh_frame;
+    unsigned long long reserved[7];
+};
+#endif
+/// Null where the glibc that runs is older than 2.35.
+extern "C" [[gnu::weak]] int _dl_find_object(void* address, dl_find_object* result) noexcept;
 
 namespace tollbar::detail::openmp {
 
@@ -21,7 +36,33 @@ namespace {
 /// The object at an address; none where code was made at run time.
 struct Object {
     explicit Object(const void* address) noexcept {
-        if (_dl_find_object(const_cast<void*>(address), &found) != 0) found = {};
+        void* const at = const_cast<void*>(address);
+        if (_dl_find_object != nullptr ? _dl_find_object(at, &found) != 0 : !find(at)) found = {};
+    }
+
+    /// The same for an older glibc: slower, and under the loader's lock.
+    bool find(void* address) noexcept {
+        found.dlfo_map_start = address;
+        const auto holds = [](dl_phdr_info* object, std::size_t, void* wanted) {
+            dl_find_object& result = *static_cast<dl_find_object*>(wanted);
+            const auto at = reinterpret_cast<std::uintptr_t>(result.dlfo_map_start);
+            std::uintptr_t begin = UINTPTR_MAX, end = 0;
+            bool is_inside = false;
+            for (const auto& part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+                if (part.p_type != PT_LOAD) continue;
+                const std::uintptr_t from = object->dlpi_addr + part.p_vaddr, to = from + part.p_memsz;
+                begin = std::min(begin, from);
+                end = std::max(end, to);
+                is_inside = is_inside || (at >= from && at < to);
+            }
+            if (!is_inside) return 0;
+            result.dlfo_map_start = reinterpret_cast<void*>(begin);
+            result.dlfo_map_end = reinterpret_cast<void*>(end);
+            return 1;
+        };
+        Dl_info names;
+        return dl_iterate_phdr(holds, &found) != 0 &&
+               dladdr1(address, &names, reinterpret_cast<void**>(&found.dlfo_link_map), RTLD_DL_LINKMAP) != 0;
     }
 
     const std::byte* begin() const noexcept { return static_cast<const std::byte*>(found.dlfo_map_start); }

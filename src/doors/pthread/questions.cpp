@@ -5,6 +5,7 @@
 
 #include "base/kept_errno.hpp"
 #include "base/process.hpp"
+#include "base/thread_id.hpp"
 #include "missing/sentence.hpp"
 #include "visits.hpp"
 
@@ -43,7 +44,7 @@ void report_missing(const Incomplete& phase) {
     if (phase.arrived >= phase.expected) return;  // meanwhile
     const std::vector<pid_t> threads = threads_at(phase.gate);
     const std::size_t lacking = phase.expected - phase.arrived;
-    const std::string process = std::to_string(getpid()), thread = std::to_string(gettid());
+    const std::string process = std::to_string(getpid()), thread = std::to_string(thread_id());
     missing::report({.about = "pthread_barrier_wait of process " + process + " at " + phase.place,
                      .waiter = "thread " + thread,
                      .waited_s = phase.waited_s,

@@ -4,6 +4,7 @@
 #include "visits.hpp"
 
 #include "base/kept_errno.hpp"
+#include "base/thread_id.hpp"
 
 #include <cerrno>
 #include <new>
@@ -61,7 +62,7 @@ void forget_others() {
     for (VisitSlot* slot = state.newest.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
         if (slot != own) slot->visit.end();
         const std::uint64_t before = slot->holder.load(std::memory_order_relaxed);
-        slot->holder.store(slot == own ? taken_by(gettid(), false, before) : taken_by_nobody(before),
+        slot->holder.store(slot == own ? taken_by(thread_id(), false, before) : taken_by_nobody(before),
                            std::memory_order_relaxed);
     }
 }
@@ -96,7 +97,7 @@ VisitSlot* add(pid_t thread, bool left) noexcept {
 /// Without memory for one more slot the thread waits until another ends: waiting without one would not be safe.
 [[gnu::noinline]] VisitSlot* take() noexcept {
     pthread_once(&state.once, prepare);
-    const pid_t thread = gettid();
+    const pid_t thread = thread_id();
     const bool left = is_ending || !state.has_key;  // this may be the last round of destructors
     VisitSlot* slot = nullptr;
     while ((slot = take_free(thread, left)) == nullptr && (slot = add(thread, left)) == nullptr) sched_yield();

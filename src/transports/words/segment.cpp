@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/fnv.hpp"
 #include "base/process.hpp"
+#include "base/thread_id.hpp"
 #include "missing/sentence.hpp"
 #include "plan/wording.hpp"
 #include "waiting/clusters.hpp"
@@ -235,7 +236,7 @@ void Segment::take_rank(Rank rank, const Standing& standing) {
                                 alive ? "" : ", which is gone; the group must be made anew"}));
     }
     record.process_start.store(start, std::memory_order_relaxed);
-    record.thread.store(gettid(), std::memory_order_relaxed);
+    record.thread.store(thread_id(), std::memory_order_relaxed);
     record.last_process.store(getpid(), std::memory_order_relaxed);
     record.standing.set(standing);
     if (header().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks()) judge_occupancy();

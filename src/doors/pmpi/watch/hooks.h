@@ -26,6 +26,10 @@
             ", %function\n"                                                                       \
             ".balign 16\n" #name ":\n\t" TOLLBAR_JUMP(#slot) ".size " #name ", . - " #name "\n.popsection\n");
 
+/* Another name of the function `name` of this file. */
+#define TOLLBAR_SPELLING(spelling, name) \
+    __asm__(".globl " #spelling "\n.type " #spelling ", %function\n.set " #spelling ", " #name "\n");
+
 static inline uint64_t age_now(void) { return __atomic_load_n(&tollbar_age, __ATOMIC_RELAXED); }
 
 /* At the first call of a hook. A call that is not watched comes to its hook no more: `slot` has the next definition. */

@@ -5,6 +5,7 @@
 #include "look.hpp"
 #include "watched.h"
 
+#include "base/thread_id.hpp"
 #include "waiting/owned_lock.hpp"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ void take_seat(struct tollbar_here& here) {
     tollbar_put(&here.seat->number, 0);
     tollbar_put(&here.seat->last, was_unseen ? here.own.last : 0);
     tollbar_put(&here.seat->last_number, was_unseen ? here.own.last_number : 0);
-    __atomic_store_n(&here.seat->thread, static_cast<std::int32_t>(gettid()), __ATOMIC_RELAXED);
+    __atomic_store_n(&here.seat->thread, static_cast<std::int32_t>(tollbar::detail::thread_id()), __ATOMIC_RELAXED);
     put_state(*here.seat, tollbar_outside);
     if (is_seen) tollbar_put(&row.used, std::max(row.used, static_cast<std::uint64_t>(vacant - row.seats) + 1));
     if (is_seen == was_unseen) tollbar_put(&row.unseen, was_unseen ? row.unseen - 1 : row.unseen + 1);

@@ -60,8 +60,7 @@ function(tollbar_hook line name count large served)
 endfunction()
 
 # tollbar_fortran_hook(line MPI_Bcast 5 0 bcast spellings...): the same for Fortran, whose large counts have other
-# arguments. The hook is for all spellings, and goes on to the first or second of `next`. Appends linker options to
-# `names`.
+# arguments. The hook is for all spellings, and goes on to the first or second of `next`.
 function(tollbar_fortran_hook line name count served suffix next)
     string(TOLOWER ${name} call)
     string(REGEX REPLACE "^mpi_?" "" call ${call})
@@ -80,19 +79,18 @@ function(tollbar_fortran_hook line name count served suffix next)
     tollbar_go_on(tollbar_${called} tollbar_serve_fortran_${call})
     file(READ ${watch}/fortran.c.in template OFFSET ${licence})
     string(CONFIGURE "${template}" hook @ONLY)
-    set(hooks "${hooks}${hook}" PARENT_SCOPE)
+    string(APPEND hooks "${hook}")
     foreach(spelling IN LISTS ARGN)
         tollbar_spelled(spelled ${spelling} ${call})
-        string(APPEND names "--defsym=${spelled}=tollbar_${called}\n")
+        string(APPEND hooks "TOLLBAR_SPELLING(${spelled}, tollbar_${called})\n")
     endforeach()
-    set(names "${names}" PARENT_SCOPE)
+    set(hooks "${hooks}" PARENT_SCOPE)
     if(served)
         set(served_names "${served_names}\"${first}\", " PARENT_SCOPE)
     endif()
 endfunction()
 
-# tollbar_hooks(openmpi), with the preload_... of its preload: makes hooks_openmpi.c, and the linker's options for the
-# names of Fortran. mpif.h and `use mpi` call by the spelling of the compiler, mpi_f08 by a name of the MPI's. In MPICH
+# tollbar_hooks(openmpi), with the preload_... of its preload: makes hooks_openmpi.c. mpif.h and `use mpi` call by the spelling of the compiler, mpi_f08 by a name of the MPI's. In MPICH
 # and its kin only mpi_f08 does not come by the C names; but every library has all names of MPI_Init, so that one in the
 # wrong MPI says so.
 function(tollbar_hooks family)
@@ -108,7 +106,6 @@ function(tollbar_hooks family)
     set(own mpi_@call@_f08_ mpi_@call@_f08ts_)
     set(line 0)
     set(hooks "")
-    set(names "")
     set(served_names "")
     foreach(call IN LISTS calls)
         string(REGEX REPLACE " +" ";" fields ${call})
@@ -134,5 +131,4 @@ function(tollbar_hooks family)
         math(EXPR line "${line} + 1")
     endforeach()
     configure_file(${watch}/hooks.c.in ${made}/hooks_${family}.c @ONLY)
-    file(CONFIGURE OUTPUT ${made}/names_${family} CONTENT "${names}" @ONLY)
 endfunction()
