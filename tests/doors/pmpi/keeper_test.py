@@ -21,6 +21,12 @@ LIMIT_S = 60  # a rank that has not learned anything by then hangs; nothing else
 LONG_MS = 50_000
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Ranks may be slow to start beside load."""
+    monkeypatch.setattr(keeper, "PATIENCE_S", LIMIT_S)
+
+
 @pytest.fixture(scope="module")
 def rank_program(tmp_path_factory) -> Path:
     if shutil.which("gcc") is None:

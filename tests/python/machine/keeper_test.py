@@ -62,7 +62,8 @@ class Rank:
 
 
 @pytest.fixture
-def kept():
+def kept(monkeypatch):
+    monkeypatch.setattr(keeper, "PATIENCE_S", LIMIT_S)
     with keeper.Keeper() as made:
         yield made
 
