@@ -88,23 +88,26 @@ static int find(const struct tollbar_arrival* arrival, struct keeper* self) {
     return 1;
 }
 
-/* -1 where nobody answers; errno is ECONNREFUSED where nobody listens. */
+/* The errno value of a connection that was under way. */
+static int result_of(int socket, struct limit* limit) {
+    int failed = 0;
+    socklen_t size = sizeof failed;
+    if (!is_ready(socket, POLLOUT, limit)) return ETIMEDOUT;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &failed, &size) == 0 ? failed : errno;
+}
+
+/* -1 where nobody answers; errno is ECONNREFUSED where nobody listens, or that is no address. */
 static int connected(const struct keeper* self, struct limit* limit) {
     const struct addrinfo numbers = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
     struct addrinfo* to = NULL;
-    int failed = ECONNREFUSED;
-    socklen_t size = sizeof failed;
-    errno = failed;
-    if (getaddrinfo(self->host, self->port, &numbers, &to) != 0) return -1;
+    if (getaddrinfo(self->host, self->port, &numbers, &to) != 0) {
+        errno = ECONNREFUSED;
+        return -1;
+    }
     const int made = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (made >= 0 && connect(made, to->ai_addr, to->ai_addrlen) == 0)
-        failed = 0;
-    else if (made >= 0 && errno != EINPROGRESS && errno != EINTR)
-        failed = errno;
-    else if (made >= 0 && !is_ready(made, POLLOUT, limit))
-        failed = ETIMEDOUT;
-    else if (made < 0 || getsockopt(made, SOL_SOCKET, SO_ERROR, &failed, &size) != 0)
-        failed = errno;
+    int failed = made < 0 ? errno : 0;
+    if (made >= 0 && connect(made, to->ai_addr, to->ai_addrlen) != 0)
+        failed = errno == EINPROGRESS || errno == EINTR ? result_of(made, limit) : errno;
     freeaddrinfo(to);
     if (failed == 0) return made;
     if (made >= 0) close(made);
