@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Cross-compiles for arm64 with Debian's g++-aarch64-linux-gnu; ctest runs the programs under qemu-user-static.
+# TOLLBAR_ROOT may name the root of an arm64 Debian with further libraries, such as libdw-dev.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -22,7 +23,12 @@ foreach(version IN LISTS versions)
 endforeach()
 set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${shared})
 
-set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu ${CMAKE_BINARY_DIR}/shared)
+if(DEFINED ENV{TOLLBAR_ROOT})  # libraries that libdw needs lie in either
+    set(root $ENV{TOLLBAR_ROOT})
+    set(CMAKE_EXE_LINKER_FLAGS_INIT
+        "-Wl,-rpath-link,${root}/lib/aarch64-linux-gnu:${root}/usr/lib/aarch64-linux-gnu")
+endif()
+set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu ${CMAKE_BINARY_DIR}/shared $ENV{TOLLBAR_ROOT})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 foreach(kind IN ITEMS LIBRARY INCLUDE PACKAGE)
     set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)

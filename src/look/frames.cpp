@@ -112,9 +112,9 @@ struct Unwinder::State {
         return word.has_value();
     }
 
-    static std::array<Address, 6> kept(Dwfl_Frame* frame) {
-        std::array<Address, 6> values{};
-        std::ranges::transform(std::array{3U, 6U, 12U, 13U, 14U, 15U}, values.begin(), [&](unsigned number) {
+    static auto kept(Dwfl_Frame* frame) {
+        std::array<Address, callee_saved.size()> values{};
+        std::ranges::transform(callee_saved, values.begin(), [&](unsigned number) {
             Dwarf_Word value = 0;
             return dwfl_frame_reg(frame, number, &value) == 0 ? value : 0;
         });
@@ -136,7 +136,7 @@ struct Unwinder::State {
         if (!dwfl_frame_pc(found, &at, &interrupted)) return DWARF_CB_ABORT;
         Frame frame;
         frame.at = at;
-        dwfl_frame_reg(found, rsp, &frame.stack);
+        dwfl_frame_reg(found, stack_register, &frame.stack);
         frame.kept = kept(found);
         frame.mark = state.mark(frame);
         state.name(frame, at - (interrupted ? 0 : 1));
@@ -155,9 +155,9 @@ struct Unwinder::State {
         const Dwarf_Word stack = from.stack_pointer;
         if (state.frame_pointer) {
             const Dwarf_Word pointer = *state.frame_pointer;
-            dwfl_thread_state_registers(thread, rbp, 1, &pointer);
+            dwfl_thread_state_registers(thread, frame_register, 1, &pointer);
         }
-        if (!dwfl_thread_state_registers(thread, rsp, 1, &stack)) return false;
+        if (!dwfl_thread_state_registers(thread, stack_register, 1, &stack)) return false;
         dwfl_thread_state_register_pc(thread, from.program_counter);
         return true;
     }

@@ -13,8 +13,15 @@ namespace tollbar::look {
 
 using Address = std::uint64_t;
 
-/// The numbers that DWARF gives the registers of x86-64; `pc` is its return address column.
-enum Register : std::uint8_t { rbx = 3, rbp = 6, rsp = 7, r12 = 12, r15 = 15, pc = 16, registers = 17 };
+/// The numbers that DWARF gives registers; the last is the program counter's. A function that is called keeps some:
+/// rbx, rbp and r12 to r15 on x86-64, x19 to x29 on arm64.
+#ifdef __x86_64__
+enum Register : std::uint8_t { frame_register = 6, stack_register = 7, registers = 17 };
+inline constexpr std::array<unsigned, 6> callee_saved{3, 6, 12, 13, 14, 15};
+#else
+enum Register : std::uint8_t { frame_register = 29, stack_register = 31, registers = 33 };
+inline constexpr std::array<unsigned, 11> callee_saved{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29};
+#endif
 
 struct Frame {
     Address at = 0;
@@ -25,7 +32,7 @@ struct Frame {
     /// A hash of the caller-visible state: callee-saved registers and the stack from here on. It stays the same as long
     /// as the call that this frame has made has not returned.
     std::uint64_t mark = 0;
-    std::array<Address, 6> kept{};  ///< the callee-saved registers: rbx, rbp, r12 to r15
+    std::array<Address, callee_saved.size()> kept{};  ///< the values of the callee-saved registers
 };
 
 /// A barrier found in memory, with the counts of the round under way.

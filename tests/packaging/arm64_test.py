@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -65,5 +67,36 @@ def test_an_openmp_program_runs_with_the_preload(run, built, tmp_path):
     assert "tollbar" in said
 
 
-def test_what_looks_at_processes_of_x86_64_alone_is_left_out(built):
+def test_without_a_libdw_for_it_what_looks_at_processes_is_left_out(built):
     assert not (built / "bin" / "tollbar-look").exists()
+
+
+@pytest.fixture(scope="module")
+def debian(run, archive, tmp_path_factory) -> Path:
+    """The root of an arm64 Debian with libdw."""
+    if not shutil.which("mmdebstrap"):
+        pytest.skip("mmdebstrap cannot be found; run scripts/packages tools")
+    root = tmp_path_factory.mktemp("arm64") / "root"
+    unpack = ("mmdebstrap", "--quiet", "--variant=extract", "--architectures=arm64", "--include=libdw-dev")
+    run(*unpack, "bookworm", root, archive)
+    return root
+
+
+def test_what_looks_at_processes_reads_the_threads_of_one(run, debian):
+    """Frames it cannot show here: the kernel tells of the emulator's registers, and of its files."""
+    made = BUILD.with_name("arm64-look")
+    run(
+        "cmake", "--preset", "arm64", "-S", ROOT, "-B", made, "--fresh", "-DTOLLBAR_TESTS=OFF", TOLLBAR_ROOT=str(debian)
+    )
+    run("cmake", "--build", made, "-j", str(os.cpu_count()), "--target", "tollbar-look")
+    libraries = ":".join(str(debian / folder / "aarch64-linux-gnu") for folder in ("usr/lib", "lib"))
+    with subprocess.Popen(["sleep", "600"]) as sleeper:
+        try:
+            look = (TOOLS[1], "-E", f"LD_LIBRARY_PATH={libraries}", made / "bin" / "tollbar-look", str(sleeper.pid))
+            said = run(*look, **EMULATED)
+        finally:
+            sleeper.kill()
+    first, end = json.JSONDecoder().raw_decode(said)
+    for seen in (first, json.loads(said[end:])):
+        ((thread,),) = (process["threads"] for process in seen["processes"])
+        assert (thread["name"], thread["state"]) == ("sleep", "S")

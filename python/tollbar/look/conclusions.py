@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tollbar.look import calls
 from tollbar.look.sight import PYTHON_BARRIER, STD_THREAD, Thread, at_of, is_outlined, on
 
 _LIBGOMP = "OpenMP barrier (libgomp)"
@@ -261,8 +262,6 @@ def _outlined(thread: Thread) -> frozenset[str]:
     return frozenset(frame.symbol for frame in thread.frames if is_outlined(frame.symbol))
 
 
-#: A sleep until some time has passed, which waits for nobody: nanosleep and clock_nanosleep.
-_SLEEPS = (35, 230)
 _UNREADABLE = -3
 _POLLS = re.compile(r"(\w+ )?tollbar::detail::")
 _MOST_NAMED = 4
@@ -286,4 +285,4 @@ def unexplained(threads: Sequence[Thread], explained: Collection[tuple[str, int]
 def _waits(thread: Thread) -> bool:
     if thread.state == "runs":
         return any(_POLLS.match(frame.symbol) for frame in thread.frames)
-    return thread.slept_on and thread.now.call not in _SLEEPS and not (thread.joins or thread.waits_for_child)
+    return thread.slept_on and thread.now.call not in calls.SLEEPS and not (thread.joins or thread.waits_for_child)

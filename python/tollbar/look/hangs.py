@@ -9,7 +9,7 @@ from typing import Any
 
 from tollbar import _native
 from tollbar.backports import zip_equal
-from tollbar.look import conclusions, jobs, members, processes, pythons, ranks, sight
+from tollbar.look import calls, conclusions, jobs, members, processes, pythons, ranks, sight
 
 #: A report has come again when that much of a time-out has passed since it came first: after the whole job
 #: was stopped, reports follow each other at once.
@@ -111,8 +111,6 @@ def absent(report: _native.Missing, threads: Sequence[sight.Thread]) -> str | No
     return conclusions.named(missing, doubt) if missing else None
 
 
-#: System calls of x86-64 that return only when a process of the job's own does something.
-_FUTEX, _WAIT4, _WAITID = 202, 61, 247
 _PRIVATE, _NO_TIMEOUT = 0x80, 0
 
 
@@ -206,7 +204,7 @@ def _deadlock(threads: Sequence[sight.Thread]) -> list[str]:
     """All threads of all processes wait for locks of their own process, without a limit, or for children."""
     locks = [thread for thread in threads if _waits_for_a_lock(thread)]
     rest = [thread for thread in threads if thread not in locks]
-    if not locks or not all(thread.slept_on and thread.now.call in (_WAIT4, _WAITID) for thread in rest):
+    if not locks or not all(thread.slept_on and thread.now.call in calls.CHILDREN for thread in rest):
         return []
     names = ", ".join(f"thread {thread.thread} ({thread.doing or 'unknown'})" for thread in locks[:4])
     more = f" and {len(locks) - 4} more" if len(locks) > 4 else ""
@@ -218,7 +216,7 @@ def _waits_for_a_lock(thread: sight.Thread) -> bool:
     return (
         thread.slept_on
         and thread.state == "asleep"
-        and moment.call == _FUTEX
+        and moment.call in calls.FUTEX
         and bool(moment.arguments[1] & _PRIVATE)
         and moment.arguments[3] == _NO_TIMEOUT
     )

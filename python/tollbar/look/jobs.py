@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tollbar import _native
+from tollbar.look import calls
 from tollbar.look.sight import Frame, Thread
 
 #: States of a main thread from the first look to the last.
@@ -25,8 +26,6 @@ IDLE = "idle"  #: it waits for work from a pool
 UNKNOWN = "unknown"
 BUSY = (SLEEPS, RUNS, MOVES, CHILD, INPUT)
 
-#: System calls of x86-64: read; nanosleep, clock_nanosleep, pause, rt_sigsuspend; select and pselect6.
-_READ, _SLEEPS, _SELECTS = 0, (35, 230, 34, 130), (23, 270)
 _RUNNING, _UNREADABLE = -2, -3
 #: Functions of Python libraries that return when all ranks have called them.
 _COLLECTIVE = re.compile(
@@ -150,13 +149,16 @@ def _state(thread: Thread, innermost: int) -> str:
         return IDLE
     if _RUNNING in (old.call, new.call):
         return RUNS
-    if all(moment.call in _SLEEPS or (moment.call in _SELECTS and not moment.arguments[0]) for moment in (old, new)):
+    if all(
+        moment.call in calls.PAUSES or (moment.call in calls.SELECTS and not moment.arguments[0])
+        for moment in (old, new)
+    ):
         return SLEEPS
     if not thread.slept_on:
         return MOVES
     if thread.waits_for_child:
         return CHILD
-    return INPUT if new.call == _READ and new.arguments[0] == 0 else WAITS
+    return INPUT if new.call in calls.READ and new.arguments[0] == 0 else WAITS
 
 
 def together(parts: Sequence[Job], is_all_here: bool, looked_at: str) -> list[Job]:

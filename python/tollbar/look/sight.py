@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tollbar.look import calls
+
 #: Libraries whose frames lie between a program's own function and the kernel.
 _SYSTEM = re.compile(
     r"(lib(c|m|pthread|dl|rt|stdc\+\+|gomp|i?omp5?|gcc_s|mpi\w*|mpich\w*|open-\w+|pmix|pmi\d?|uc[pst]|event\w*|hwloc)"
@@ -22,8 +24,6 @@ _STD = re.compile(r"(\w+ )?(std|boost|tollbar|__gnu_cxx|__cxxabiv1)::(?!thread::
 _STARTED = re.compile(r"std::thread::_State_impl<.*?tuple<(.*)> ?> ?>::_M_run")
 #: Functions in which threads begin.
 _STARTS = re.compile(r"(_start|start_thread|(__)?clone3?|__libc_start\w*|execute_native_thread_routine|std::thread::_)")
-#: System calls of x86-64 that wait for children: wait4 and waitid.
-_WAITS_FOR_CHILDREN = (61, 247)
 _RUNTIMES = re.compile(r"lib(mpi|mpich|open-|pmix|uc[pst]|event)|mca_")
 
 
@@ -175,7 +175,7 @@ class Thread:
     @property
     def waits_for_child(self) -> bool:
         """Whether it waits for the end of a process that it has started."""
-        return self.now.call in _WAITS_FOR_CHILDREN
+        return self.now.call in calls.CHILDREN
 
     @property
     def of_runtime(self) -> bool:
