@@ -90,11 +90,11 @@ NicsJoined join_again(const SetUp& set_up, const Meeting& meeting, const std::st
 NicMember join_new(const Meeting& meeting, const std::string& shape, std::uint8_t number) {
     if (meeting.here.size() > 1 && !meeting.arena)
         throw c_door::Refusal{ENOMEM, "the ranks of " + host_name() + " have no memory in common"};
-    const nic::Group group{.key = meeting.decision.key,
-                           .id = number + 1U,
-                           .rank = meeting.node,
-                           .ranks = meeting.decision.nodes,
-                           .addresses = meeting.decision.nics};
+    const nic::HostGroup group{.key = meeting.decision.key,
+                               .id = number + 1U,
+                               .rank = meeting.node,
+                               .ranks = meeting.decision.nodes,
+                               .addresses = meeting.decision.nics};
     return {.transport = nic::join_group(group, {.plan = shape, .daemon = {}, .wait = {}, .only_nic = true}),
             .shape = shape,
             .rank = {.group = group.key.low + group.id, .node = group.rank, .nodes = group.ranks}};

@@ -78,20 +78,20 @@ private:
     Runner<NicTransport> runner_;
 };
 
-std::vector<UdpAddress> hosts_of(const Group& group) {
+std::vector<UdpAddress> hosts_of(const HostGroup& group) {
     std::vector<UdpAddress> hosts;
     for (const std::uint32_t address : group.addresses) hosts.push_back(udp_address(address, 0));
     return hosts;
 }
 
 /// The digest that all members of a group must agree on.
-std::uint64_t digest_of(const std::string& plan, const Group& group) {
+std::uint64_t digest_of(const std::string& plan, const HostGroup& group) {
     return tollbar::detail::digest_of(plan, hosts_of(group));
 }
 
 class OverUdp final : public GroupTransport {
 public:
-    OverUdp(const std::string& plan, const Group& group, wait_policy wait)
+    OverUdp(const std::string& plan, const HostGroup& group, wait_policy wait)
         : GroupTransport(plan), runner_({.key = group.key,
                                          .group = group.id,
                                          .self = group.rank,
@@ -113,7 +113,7 @@ public:
     std::vector<Rank> missing() override { return runner_.missing(); }
 
 private:
-    static std::unique_ptr<Datagrams> network_of(const Group& group) {
+    static std::unique_ptr<Datagrams> network_of(const HostGroup& group) {
         return std::make_unique<SeekingDatagrams>(group.key, group.id, group.rank, group.addresses);
     }
 
@@ -126,7 +126,7 @@ struct NoNic {
 };
 
 /// The member's own steps; none for a gather or a switch. Throws std::invalid_argument when a NIC cannot run them.
-std::vector<toll_step> steps_on_nic(const std::string& spelling, const Group& group) {
+std::vector<toll_step> steps_on_nic(const std::string& spelling, const HostGroup& group) {
     const auto check = [&](std::size_t steps) {
         const std::string limit = nic_limit(group.rank, group.ranks, steps);
         if (!limit.empty()) throw std::invalid_argument(spelling + ": " + limit);
@@ -142,7 +142,8 @@ std::vector<toll_step> steps_on_nic(const std::string& spelling, const Group& gr
 }
 
 /// A request to join.
-std::pair<Request, std::vector<RankAddress>> request_of(const std::string& plan, const Group& group, const File& wake) {
+std::pair<Request, std::vector<RankAddress>> request_of(const std::string& plan, const HostGroup& group,
+                                                        const File& wake) {
     const std::vector<toll_step> steps = steps_on_nic(plan, group);
     Request request{.verb = Verb::join,
                     .key = group.key,
@@ -163,8 +164,8 @@ std::pair<Request, std::vector<RankAddress>> request_of(const std::string& plan,
 }
 
 /// Throws NoNic where the daemon cannot be had or refuses for want of something.
-std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const Group& group, const GroupOptions& options,
-                                            wait_policy wait) {
+std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const HostGroup& group,
+                                            const GroupOptions& options, wait_policy wait) {
     const std::string path = socket_of_daemon(options.daemon.c_str(), group.addresses[group.rank]);
     File daemon = connect_to(path);
     if (!daemon)
@@ -194,7 +195,7 @@ std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const Group
 
 }  // namespace
 
-std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOptions& options) {
+std::unique_ptr<GroupTransport> join_group(const HostGroup& group, const GroupOptions& options) {
     const bool has_key = group.key.low != 0 || group.key.high != 0;
     if (group.ranks == 0 || group.ranks > most_ranks || group.rank >= group.ranks || !has_key)
         throw std::invalid_argument("a group has 1 to " + std::to_string(most_ranks) +

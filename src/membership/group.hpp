@@ -16,7 +16,7 @@
 namespace tollbar::detail::nic {
 
 /// A group of hosts, and one member's rank in it.
-struct Group {
+struct HostGroup {
     toll_key key;
     std::uint32_t id;
     Rank rank;
@@ -77,6 +77,6 @@ private:
 
 /// Throws std::invalid_argument when a group cannot be so, std::system_error with the errno value of
 /// tollbar_nic_join().
-std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOptions& options);
+std::unique_ptr<GroupTransport> join_group(const HostGroup& group, const GroupOptions& options);
 
 }  // namespace tollbar::detail::nic

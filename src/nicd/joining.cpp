@@ -26,7 +26,7 @@ toll_u64 name_of(const Request& request) { return toll_name_of(request.key, requ
 
 }  // namespace
 
-void Server::begin_joining(Client& client, Asked asked) {
+void Server::begin_joining(Client& client, ParsedRequest asked) {
     check_join(asked);
     const Request& request = asked.request;
     const RankAddress& own = asked.own();
@@ -119,7 +119,7 @@ void Server::admit(Client& client, NicPrograms::Prepared prepared) {
             request.before,
             {.interface = programs_.index(), .number = slot, .port = static_cast<std::uint16_t>(request.port)},
             joining.asked.steps(), directory);
-        auto member = std::make_unique<Member>();
+        auto member = std::make_unique<Joined>();
         member->past.push_back({.user = client.user, .name = name, .slot = slot, .until = {}, .answers = true});
         programs_.add(prepared, group);
         member->pages = std::move(prepared.pages);

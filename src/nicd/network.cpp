@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asked over netlink, one entry at a time. A datagram to the discard port makes the kernel ask who has an address.
+// ParsedRequest over netlink, one entry at a time. A datagram to the discard port makes the kernel ask who has an
+// address.
 #include "network.hpp"
 
 #include <algorithm>

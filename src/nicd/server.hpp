@@ -2,7 +2,7 @@
 // The daemon: checks users and their requests, and hands the descriptors of a group to its members.
 #pragma once
 
-#include "asked.hpp"
+#include "parsed_request.hpp"
 #include "network.hpp"
 #include "programs.hpp"
 
@@ -65,7 +65,7 @@ private:
 
     /// A group that is wanted; it counts as one that its user has.
     struct Joining {
-        Asked asked;
+        ParsedRequest asked;
         std::vector<Hardware> found;  ///< of the first addresses
         Clock::time_point until, next_look, next_question;
         std::chrono::milliseconds pause{1};
@@ -81,7 +81,7 @@ private:
         bool answers;
     };
 
-    struct Member {
+    struct Joined {
         std::list<Past> past;  ///< kept when it is gone; here already, so that memory may be short then
         Pages pages;
     };
@@ -93,7 +93,7 @@ private:
         Clock::time_point until;  ///< it is to ask for something; of clients that are silent
         bool in_turn = false;
         std::unique_ptr<Joining> joining;
-        std::unique_ptr<Member> member;
+        std::unique_ptr<Joined> member;
 
         bool silent() const noexcept { return !joining && !member; }
     };
@@ -116,7 +116,7 @@ private:
     bool hear(Client& client);
     void drop(Client& client) noexcept;
 
-    void begin_joining(Client& client, Asked asked);
+    void begin_joining(Client& client, ParsedRequest asked);
     void go_on_joining(Client& client) noexcept;
     /// False when something is still to be waited for.
     bool join(Client& client);

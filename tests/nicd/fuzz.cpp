@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libFuzzer: whatever comes as a packet from a client, what passes the checks can be made a group of, and the group's
 // steps, members and addresses are among those that were asked for.
-#include "nicd/asked.hpp"
+#include "nicd/parsed_request.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::vector<std::byte> helped(std::span<const std::byte> input) {
     return packet;
 }
 
-void make_group(const Asked& asked) {
+void make_group(const ParsedRequest& asked) {
     const Request& request = asked.request;
     std::set<Rank> wanted;
     const auto directory = [&](Rank rank) {
@@ -58,7 +58,7 @@ void make_group(const Asked& asked) {
     };
     const toll_member self = member_of(toll_identity_of(request.key, request.group, request.digest), request.rank,
                                        request.ranks, 1, static_cast<toll_shape>(request.shape));
-    const Slot slot{.interface = 1, .number = 0, .port = static_cast<std::uint16_t>(request.port)};
+    const NicSlot slot{.interface = 1, .number = 0, .port = static_cast<std::uint16_t>(request.port)};
     const toll_group group = describe(self, request.before, slot, asked.steps(), directory);
     demand(wanted.size() == asked.addresses.size());
     demand(group.program.steps >= 1 && group.program.steps <= toll_nic_steps);

@@ -20,7 +20,7 @@ _GROUPS = arguments.number(int, 1, _MOST_GROUPS, "number of groups")
 
 
 @dataclass(frozen=True)
-class Group:
+class NicGroup:
     """One member of a group that runs on this host's NIC."""
 
     group: int = column("its number")
@@ -105,7 +105,7 @@ class Status:
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         about = "lists the groups on this host's NIC, as the daemon tells them"
-        verb(verbs, "status", f"tollbar nic status: {about}; {_default_socket()}", Group)
+        verb(verbs, "status", f"tollbar nic status: {about}; {_default_socket()}", NicGroup)
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
@@ -115,7 +115,7 @@ class Status:
         notes = [f"{state['interface']}, {state['mode']} mode: {counts or 'no frames yet'}"]
         if others := state["held"] - len(state["groups"]):
             notes.append(f"{others} more groups: of other users, still answered for, or too many for this list")
-        return Table([Group(**group) for group in state["groups"]], row_type=Group, notes=notes)
+        return Table([NicGroup(**group) for group in state["groups"]], row_type=NicGroup, notes=notes)
 
 
 @contextlib.contextmanager

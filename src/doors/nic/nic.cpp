@@ -65,9 +65,9 @@ std::uint32_t address_of(const char* host, tollbar::Rank rank) {
     return number.s_addr;
 }
 
-tollbar::detail::nic::Group group_of(const tollbar_nic_group& group) {
+tollbar::detail::nic::HostGroup group_of(const tollbar_nic_group& group) {
     const auto [low, high] = halves_of(group.key);
-    tollbar::detail::nic::Group made{
+    tollbar::detail::nic::HostGroup made{
         .key = {low, high}, .id = group.id, .rank = group.rank, .ranks = group.ranks, .addresses = {}};
     if (group.ranks < 2 || group.ranks > tollbar::detail::nic::most_ranks)
         return made;  // needs none, or will be refused
@@ -93,7 +93,7 @@ int tollbar_nic_join(const tollbar_nic_group* group, const tollbar_nic_options* 
         return fail(EINVAL, "group, its hosts or member is NULL");
     return guarded([&] {
         const auto how = options_of(given(options));
-        const tollbar::detail::nic::Group wanted = group_of(*group);
+        const tollbar::detail::nic::HostGroup wanted = group_of(*group);
         auto made = std::make_unique<tollbar_nic>();
         if (!wanted.addresses.empty()) made->hosts.assign(group->hosts, group->hosts + group->ranks);
         made->transport = tollbar::detail::nic::join_group(wanted, how);

@@ -94,8 +94,8 @@ toll_member member_of(const toll_identity& who, Rank rank, Rank ranks, std::uint
     return self;
 }
 
-toll_group describe(const toll_member& self, std::uint64_t before, const Slot& slot, std::span<const toll_step> steps,
-                    const FindEndpoint& directory) {
+toll_group describe(const toll_member& self, std::uint64_t before, const NicSlot& slot,
+                    std::span<const toll_step> steps, const FindEndpoint& directory) {
     const std::string limit = nic_limit(self.rank, self.ranks, steps.size());
     if (!limit.empty()) throw std::invalid_argument(limit);
     toll_group group{};

@@ -22,7 +22,7 @@ struct Endpoint {
 };
 
 /// A member's part of a NIC.
-struct Slot {
+struct NicSlot {
     std::uint32_t interface;  ///< index
     std::uint32_t number;
     std::uint16_t port;  ///< of the member's own socket, where wake-ups go
@@ -43,8 +43,8 @@ toll_member member_of(const toll_identity& who, Rank rank, Rank ranks, std::uint
 
 /// The descriptor of a plan, of which it takes the member's own steps, or, without steps, of a gather at rank 0's NIC
 /// or in the switch. `before` is the episode before the first. Throws std::invalid_argument for a nic_limit().
-toll_group describe(const toll_member& self, std::uint64_t before, const Slot& slot, std::span<const toll_step> steps,
-                    const FindEndpoint& directory);
+toll_group describe(const toll_member& self, std::uint64_t before, const NicSlot& slot,
+                    std::span<const toll_step> steps, const FindEndpoint& directory);
 
 /// The header of a frame between two NICs, or to a socket.
 toll_header header(const Endpoint& from, const Endpoint& to, std::uint16_t from_port, std::uint16_t to_port);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "asked.hpp"
+#include "parsed_request.hpp"
 
 #include "base/error.hpp"
 
@@ -37,12 +37,12 @@ void check_program(const Request& request) {
 
 }  // namespace
 
-const RankAddress& Asked::own() const noexcept {
+const RankAddress& ParsedRequest::own() const noexcept {
     return *std::ranges::find(addresses, request.rank, &RankAddress::rank);
 }
 
-std::optional<Asked> parse(std::span<const std::byte> packet) {
-    Asked asked{.request = {.verb = Verb::status}, .addresses = {}};
+std::optional<ParsedRequest> parse(std::span<const std::byte> packet) {
+    ParsedRequest asked{.request = {.verb = Verb::status}, .addresses = {}};
     if (packet.size() < sizeof asked.request || packet.size() > most_asked) return std::nullopt;
     std::memcpy(&asked.request, packet.data(), sizeof asked.request);
     if (asked.request.magic != talk_magic || asked.request.verb > Verb::address) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Asked> parse(std::span<const std::byte> packet) {
     return asked;
 }
 
-void check_join(const Asked& asked) {
+void check_join(const ParsedRequest& asked) {
     const Request& request = asked.request;
     if (request.ranks < 2 || request.ranks > most_ranks || request.rank >= request.ranks)
         throw wrong("a group has 2 to " + std::to_string(most_ranks) + " ranks, and its member is one of them");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nicd/asked.hpp"
+#include "nicd/parsed_request.hpp"
 #include "base/error.hpp"
 #include "membership/group.hpp"
 #include "wire/steps.hpp"
@@ -17,21 +17,21 @@ using namespace tollbar::detail::nic;
 
 namespace {
 
-Asked of(const char* spelling, Rank rank, Rank ranks) {
+ParsedRequest of(const char* spelling, Rank rank, Rank ranks) {
     const auto steps = compile_steps(make_plan(spelling, ranks), rank);
-    Asked asked{.request = {.verb = Verb::join,
-                            .key = {1, 0},
-                            .rank = rank,
-                            .ranks = ranks,
-                            .port = 9,
-                            .steps = static_cast<std::uint32_t>(steps.size())},
-                .addresses = {}};
+    ParsedRequest asked{.request = {.verb = Verb::join,
+                                    .key = {1, 0},
+                                    .rank = rank,
+                                    .ranks = ranks,
+                                    .port = 9,
+                                    .steps = static_cast<std::uint32_t>(steps.size())},
+                        .addresses = {}};
     std::ranges::copy(steps, asked.request.program.begin());
     for (const Rank known : known_ranks(steps, rank, ranks)) asked.addresses.push_back({known, 0x0a000000 + known});
     return asked;
 }
 
-std::vector<std::byte> packed(const Asked& asked) {
+std::vector<std::byte> packed(const ParsedRequest& asked) {
     std::vector<std::byte> bytes(sizeof asked.request + asked.addresses.size() * sizeof(RankAddress));
     std::memcpy(bytes.data(), &asked.request, sizeof asked.request);
     if (!asked.addresses.empty())
@@ -39,7 +39,7 @@ std::vector<std::byte> packed(const Asked& asked) {
     return bytes;
 }
 
-bool is_refused(const Asked& asked) {
+bool is_refused(const ParsedRequest& asked) {
     try {
         check_join(asked);
         return false;
@@ -76,30 +76,30 @@ TEST_CASE("a packet with one byte more or less, another verb or another version 
 }
 
 TEST_CASE("a join with anything out of its range is refused") {
-    const Asked good = of("mcs", 1, 8);
+    const ParsedRequest good = of("mcs", 1, 8);
     REQUIRE(!is_refused(good));
     const auto with = [&](auto change) {
-        Asked bad = good;
+        ParsedRequest bad = good;
         change(bad);
         return is_refused(bad);
     };
-    CHECK(with([](Asked& bad) { bad.request.ranks = 1; }));
-    CHECK(with([](Asked& bad) { bad.request.ranks = most_ranks + 1; }));
-    CHECK(with([](Asked& bad) { bad.request.rank = 8; }));
-    CHECK(with([](Asked& bad) { bad.request.port = 0; }));
-    CHECK(with([](Asked& bad) { bad.request.port = 65536; }));
-    CHECK(with([](Asked& bad) { bad.request.key.low = 0; }));
-    CHECK_FALSE(with([](Asked& bad) { bad.request.key = {0, 1}; }));
-    CHECK(with([](Asked& bad) { bad.request.shape = 3; }));
-    CHECK(with([](Asked& bad) { bad.request.shape = toll_star; }));
-    CHECK(with([](Asked& bad) { bad.request.steps = 0; }));
-    CHECK(with([](Asked& bad) { bad.request.steps = toll_nic_steps + 1; }));
-    CHECK(with([](Asked& bad) { bad.request.program[0].from = 8; }));
-    CHECK(with([](Asked& bad) { bad.request.program[0].to = 1; }));
-    CHECK(with([](Asked& bad) { bad.addresses.pop_back(); }));
-    CHECK(with([](Asked& bad) { bad.addresses.push_back({9, 9}); }));
-    CHECK(with([](Asked& bad) { std::swap(bad.addresses[0], bad.addresses[1]); }));
-    CHECK(with([](Asked& bad) { bad.addresses[0].address = bad.addresses[1].address; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.ranks = 1; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.ranks = most_ranks + 1; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.rank = 8; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.port = 0; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.port = 65536; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.key.low = 0; }));
+    CHECK_FALSE(with([](ParsedRequest& bad) { bad.request.key = {0, 1}; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.shape = 3; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.shape = toll_star; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.steps = 0; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.steps = toll_nic_steps + 1; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.program[0].from = 8; }));
+    CHECK(with([](ParsedRequest& bad) { bad.request.program[0].to = 1; }));
+    CHECK(with([](ParsedRequest& bad) { bad.addresses.pop_back(); }));
+    CHECK(with([](ParsedRequest& bad) { bad.addresses.push_back({9, 9}); }));
+    CHECK(with([](ParsedRequest& bad) { std::swap(bad.addresses[0], bad.addresses[1]); }));
+    CHECK(with([](ParsedRequest& bad) { bad.addresses[0].address = bad.addresses[1].address; }));
 }
 
 TEST_CASE("a key is refused where all of it is zero") {

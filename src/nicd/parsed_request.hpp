@@ -17,7 +17,7 @@ namespace tollbar::detail::nic {
 /// No longer packet can be a request.
 inline constexpr std::size_t most_asked = sizeof(Request) + most_addresses * sizeof(RankAddress);
 
-struct Asked {
+struct ParsedRequest {
     Request request;
     std::vector<RankAddress> addresses;  ///< of `join`
 
@@ -26,10 +26,10 @@ struct Asked {
 };
 
 /// Nothing unless it is one whole request of this version with a known verb and nothing behind it.
-std::optional<Asked> parse(std::span<const std::byte> packet);
+std::optional<ParsedRequest> parse(std::span<const std::byte> packet);
 
 /// Checks that describe() can be called with the request, and that each address is one rank's. Throws c_door::Refusal.
 /// Costs the time of some hundred comparisons whatever the request.
-void check_join(const Asked& asked);
+void check_join(const ParsedRequest& asked);
 
 }  // namespace tollbar::detail::nic
