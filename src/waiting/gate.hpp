@@ -13,7 +13,7 @@ namespace tollbar::detail {
 
 /// The gate that a thread is inside of, in a word of the thread's own that is never freed.
 template <class Sync>
-class Visit {
+class GateVisit {
 public:
     /// Before the thread arrives. Memory order: relaxed; the arrival, a release, comes after it.
     void begin(const void* gate) noexcept { at_.store(number_of(gate), std::memory_order_relaxed); }
@@ -40,7 +40,7 @@ constexpr std::uint32_t gate_kind(Scope scope) noexcept { return 0x7011'ba40 + (
 ///     const bool serial = gate.pass(visit, [&](auto target, auto) { gate.wait(target, backoff, Never{}); });
 ///     if (serial) gate.clear(visits, [](auto&& are_gone) { while (!are_gone()) yield(); });
 ///
-/// A thread leaves in two steps: it looks at the gate for the last time, then says so, in its Visit or, for
+/// A thread leaves in two steps: it looks at the gate for the last time, then says so, in its GateVisit or, for
 /// Scope::shared, by a departure that is counted in the gate itself.
 template <class Sync, Scope scope>
 class Gate {

@@ -123,7 +123,7 @@ TEST_CASE("tollbar's own barrier in the place of pthread's is known by its numbe
         return found(waiter(&gate, "", module));
     };
     const auto check = [&](auto& gate) {
-        tollbar::detail::Visit<NativeSync> visit;
+        tollbar::detail::GateVisit<NativeSync> visit;
         const auto pass = [&] { gate.pass(visit, [](auto...) {}); };
         CHECK(in_gate(gate).empty());
         for (int passed = 0; passed < 11; ++passed) pass();

@@ -98,7 +98,7 @@ private:
     const GateSettings& settings_;
     rl::var<std::uint64_t> memory_;
     GateInMemory gate_{settings_.threads};
-    std::array<Visit<RelacySync>, max_threads> visits_;
+    std::array<GateVisit<RelacySync>, max_threads> visits_;
     Tolls tolls_;
 };
 

@@ -59,7 +59,7 @@ private:
     }
 
     const TeamSettings& settings_;
-    openmp::Team<RelacySync> team_;
+    openmp::RegionTeam<RelacySync> team_;
     Word<RelacySync> at_runtime_[4];
     Tolls tolls_;
 };

@@ -33,7 +33,7 @@ std::string inner_plan(const char* spelling, unsigned threads) {
     return one_word ? std::string(defaults::on_a_node) : defaults::at_counters_of(topology().cores);
 }
 
-std::unique_ptr<Team> make_team(unsigned threads, const char* inner, int level) {
+std::unique_ptr<RankThreads> make_team(unsigned threads, const char* inner, int level) {
     if (threads == 0 || threads > max_ranks)
         throw std::invalid_argument("a rank has 1 to " + std::to_string(max_ranks) + " threads, not " +
                                     std::to_string(threads));
@@ -41,8 +41,9 @@ std::unique_ptr<Team> make_team(unsigned threads, const char* inner, int level) 
         throw Refusal{ENOTSUP, std::to_string(threads) +
                                    " threads need MPI_Init_thread with MPI_THREAD_FUNNELED or more; this program has "
                                    "MPI_THREAD_SINGLE"};
-    return std::make_unique<Team>(inner_plan(inner, threads), threads,
-                                  level == MPI_THREAD_FUNNELED ? Messenger::first_thread : Messenger::last_to_arrive);
+    return std::make_unique<RankThreads>(
+        inner_plan(inner, threads), threads,
+        level == MPI_THREAD_FUNNELED ? Messenger::first_thread : Messenger::last_to_arrive);
 }
 
 void check_outer(const char* outer, Rank ranks) {
@@ -80,7 +81,7 @@ struct tollbar_mpi_barrier {
     std::string inner;
     std::string name;
     std::optional<NodeOccupancy> node;
-    std::unique_ptr<Team> team;
+    std::unique_ptr<RankThreads> team;
 };
 
 namespace {

@@ -29,7 +29,7 @@ NodeOccupancy::Summary NodeOccupancy::sum_up(const std::vector<Standing>& thread
     return sum;
 }
 
-void NodeOccupancy::ask(const Team& team) {
+void NodeOccupancy::ask(const RankThreads& team) {
     mine_ = sum_up(team.standings());
     const int refused = PMPI_Iallgather(&mine_, sizeof mine_, MPI_BYTE, all_.data(), sizeof mine_, MPI_BYTE, node_,
                                         &request_);
@@ -45,7 +45,7 @@ Occupancy NodeOccupancy::judge() const {
     return occupancy_of(everybody);
 }
 
-void NodeOccupancy::go_on(Team& team, tollbar_mpi_participant* participant) noexcept {
+void NodeOccupancy::go_on(RankThreads& team, tollbar_mpi_participant* participant) noexcept {
     if (stage_ == Stage::known) return;
     try {
         if (stage_ == Stage::unasked) ask(team);

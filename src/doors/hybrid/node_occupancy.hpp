@@ -22,7 +22,7 @@ public:
 
     /// To be called by each messenger, of the first episode and of those after it. Never blocks. Tells the team and
     /// the participant once it is known.
-    void go_on(Team& team, tollbar_mpi_participant* participant) noexcept;
+    void go_on(RankThreads& team, tollbar_mpi_participant* participant) noexcept;
 
 private:
     /// One rank's threads taken together.
@@ -35,7 +35,7 @@ private:
     enum class Stage : std::uint8_t { unasked, asked, known };
 
     static Summary sum_up(const std::vector<Standing>& threads);
-    void ask(const Team& team);
+    void ask(const RankThreads& team);
     Occupancy judge() const;
 
     MPI_Comm node_;

@@ -169,7 +169,7 @@ mpi::OuterBarrier::State ThreadParticipant::wait_until(Deadline deadline) noexce
     return test();
 }
 
-Team::Team(std::string_view spelling, Rank threads, Messenger allowed)
+RankThreads::RankThreads(std::string_view spelling, Rank threads, Messenger allowed)
     : plan_(team_plan(spelling, threads, allowed)), schedule_(plan_.plan, plan_.player, up_to(threads)),
       segment_({.layout = schedule_.layout(roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups),
                 .plan = std::string(spelling),
@@ -180,20 +180,20 @@ Team::Team(std::string_view spelling, Rank threads, Messenger allowed)
         threads_.push_back(std::make_unique<ThreadParticipant>(*this, thread));
 }
 
-void Team::open(Ranks ranks, std::string name, std::optional<std::chrono::duration<double>> timeout) {
+void RankThreads::open(Ranks ranks, std::string name, std::optional<std::chrono::duration<double>> timeout) {
     ranks_ = std::move(ranks);
     name_ = std::move(name);
     timeout_ = timeout;
     for (const auto& thread : threads_) thread->open();
 }
 
-std::vector<Standing> Team::standings() const {
+std::vector<Standing> RankThreads::standings() const {
     std::vector<Standing> all;
     for (Rank thread = 0; thread < threads(); ++thread) all.push_back(segment_.record(thread).standing.get());
     return all;
 }
 
-void Team::report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {
+void RankThreads::report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {
     // One line a rank: from its lowest thread that has arrived. Once all have, the messenger reports the ranks.
     for (Rank thread = 0; thread < waiting; ++thread)
         if (segment_.record(thread).arrived.load(std::memory_order_relaxed) >= episode) return;

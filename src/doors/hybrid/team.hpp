@@ -37,12 +37,12 @@ struct TeamPlan {
 /// Throws std::invalid_argument that says what was wrong and what is accepted.
 TeamPlan team_plan(std::string_view spelling, Rank threads, Messenger allowed);
 
-class Team;
+class RankThreads;
 
 /// One thread of one rank; used by one thread of the system at a time.
 class alignas(line_bytes) ThreadParticipant final : public mpi::OuterBarrier {
 public:
-    ThreadParticipant(Team& team, Rank thread) : team_(team), thread_(thread) {}
+    ThreadParticipant(RankThreads& team, Rank thread) : team_(team), thread_(thread) {}
 
     /// Once the ranks' barrier is there.
     void open();
@@ -91,7 +91,7 @@ private:
     void begin(const void* call_site) noexcept;
     State ended(int error) noexcept;
 
-    Team& team_;
+    RankThreads& team_;
     Rank thread_;
     std::vector<mpi::Composite::Step> steps_;
     std::optional<mpi::Messages> progress_;  ///< of the MPI, by whoever may call it while it waits inside
@@ -114,10 +114,10 @@ struct Ranks {
 };
 
 /// All threads of one rank. Made by one of them.
-class Team {
+class RankThreads {
 public:
     /// Throws std::invalid_argument for what is wrong with the spelling, std::system_error when there is no memory.
-    Team(std::string_view spelling, Rank threads, Messenger allowed);
+    RankThreads(std::string_view spelling, Rank threads, Messenger allowed);
 
     /// Before the first episode. `name` is what reports call the barrier; without `timeout` there are none.
     void open(Ranks ranks, std::string name, std::optional<std::chrono::duration<double>> timeout);

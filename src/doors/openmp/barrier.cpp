@@ -13,14 +13,14 @@ namespace {
 
 /// How the caller waits for so many threads, as Unranked does. A runtime that binds threads has bound the first one
 /// before anybody else could look at the process's mask, so the runtime is asked whether all have a CPU.
-BasicWaitBudget<Backoff> ask(Member& self) noexcept {
+BasicWaitBudget<Backoff> ask(ThreadRecord& self) noexcept {
     const auto cpus = static_cast<std::uint64_t>(self.home->runtime->real<"omp_get_num_procs", int()>()());
     const auto manner = manner_of_unranked(NativeSync{}, self.threads <= cpus ? 1 : self.threads);
     self.budget = manner.for_all ? manner.budget : BasicWaitBudget<Backoff>{0, 0};
     return manner.budget;
 }
 
-[[gnu::noinline]] void await_otherwise(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept {
+[[gnu::noinline]] void await_otherwise(ThreadRecord& self, NativeTeam& team, std::uint64_t barrier) noexcept {
     const bool is_known = self.budget.spins == 0 && self.budget.yields != 0;
     auto budget = is_known ? self.budget : ask(self);
     budget.spinning = &team.spinning();
@@ -31,7 +31,7 @@ BasicWaitBudget<Backoff> ask(Member& self) noexcept {
 
 }  // namespace
 
-void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept {
+void await_end(ThreadRecord& self, NativeTeam& team, std::uint64_t barrier) noexcept {
     if (self.budget.spins != 0 && team.spinning().has_paid() && !own_timeout()) [[likely]]
         spin_and_sleep<NativeSync>(team.end_of(barrier, self.threads), self.budget.spins, &team.spinning(), true,
                                    Never{});
@@ -39,7 +39,7 @@ void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept {
         await_otherwise(self, team, barrier);
 }
 
-Member* serving_elsewhere(Member* self, const void* place, Family family) noexcept {
+ThreadRecord* serving_elsewhere(ThreadRecord* self, const void* place, Family family) noexcept {
     if (self == nullptr || (self->lent == nullptr && self->team.load(std::memory_order_relaxed) == nullptr))
         return nullptr;
     const bool is_home = self->home->covers(place, family);
@@ -58,7 +58,7 @@ const Runtime& runtime_of(const void* place, Family family) noexcept {
     return site.is_door && home.runtime != nullptr ? *home.runtime : *site.runtime;
 }
 
-void join(Member& self) noexcept {
+void join(ThreadRecord& self) noexcept {
     NativeTeam* const team = std::exchange(self.lent, nullptr);
     const Runtime& runtime = *self.home->runtime;
     self.threads = static_cast<std::uint64_t>(runtime.real<"omp_get_num_threads", int()>()());

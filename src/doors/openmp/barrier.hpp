@@ -8,10 +8,10 @@ namespace tollbar::detail::openmp {
 
 /// The region of the calling thread, with which `place` shares a runtime and whose barriers are tollbar's; null where
 /// the runtime's own function is to be called. All threads of a team get the same answer.
-Member* serving_elsewhere(Member* self, const void* place, Family family) noexcept;
+ThreadRecord* serving_elsewhere(ThreadRecord* self, const void* place, Family family) noexcept;
 
-[[gnu::always_inline]] inline Member* serving(const void* place, Family family) noexcept {
-    Member* const self = innermost;
+[[gnu::always_inline]] inline ThreadRecord* serving(const void* place, Family family) noexcept {
+    ThreadRecord* const self = innermost;
     if (self != nullptr && self->team.load(std::memory_order_relaxed) != nullptr &&
         (self->home->covers(place, family) || self->guest.covers(place, family))) [[likely]]
         return self;
@@ -22,12 +22,12 @@ Member* serving_elsewhere(Member* self, const void* place, Family family) noexce
 const Runtime& runtime_of(const void* place, Family family) noexcept;
 
 /// Waits until the barrier is over that the caller has arrived at.
-void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept;
+void await_end(ThreadRecord& self, NativeTeam& team, std::uint64_t barrier) noexcept;
 
 /// Meets the team at its next barrier. False where the first task of the region was made before: then, and until the
 /// region's end, the caller has to call the runtime's own barrier, as all its threads have to.
 /// Memory order: when true, what any thread of the team did before it came is visible to all that have left.
-[[gnu::always_inline]] inline bool meet(Member& self, const void* place) noexcept {
+[[gnu::always_inline]] inline bool meet(ThreadRecord& self, const void* place) noexcept {
     NativeTeam& team = *self.team.load(std::memory_order_relaxed);
     const std::uint64_t barrier = self.barriers.load(std::memory_order_relaxed);
     self.barriers.store(barrier + 1, std::memory_order_relaxed);
@@ -42,7 +42,7 @@ void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept;
 /// Before a task is made, by whatever the thread is in: a task of a region inside, which has ended but for its tasks,
 /// finds the region around it, whose team the thread may not have joined yet.
 inline void note_task() noexcept {
-    Member* const self = innermost;
+    ThreadRecord* const self = innermost;
     if (self == nullptr) return;
     if (NativeTeam* const team = self->team.load(std::memory_order_relaxed); team != nullptr)
         team->note_task(self->barriers.load(std::memory_order_relaxed));

@@ -30,7 +30,7 @@ void run_body(void* given) {
     const auto bits = reinterpret_cast<std::uintptr_t>(given), which = bits >> address_bits;
     NativeTeam& team = team_numbered(which / NativeTeam::most_bodies);
     const void* const body = team.bodies[which % NativeTeam::most_bodies];
-    const Visit visit(team, body);
+    const EnteredRegion visit(team, body);
     reinterpret_cast<Body*>(const_cast<void*>(body))(reinterpret_cast<void*>(bits ^ which << address_bits));
     note_end(visit.inner());
 }
@@ -44,7 +44,7 @@ void open(Body* body, void* data, Rest... rest) {
     if (void* const whole = handed(team, body, data); whole != nullptr) {
         real(run_body, whole, rest...);
     } else {
-        const Visit outside(*innermost, home);
+        const EnteredRegion outside(*innermost, home);
         real(body, data, rest...);
     }
     end_loan();
@@ -58,7 +58,7 @@ void begin(Body* body, void* data, Rest... rest) {
     NativeTeam& team = lend(home);
     void* const whole = handed(team, body, data);
     real(whole == nullptr ? body : run_body, whole == nullptr ? data : whole, rest...);
-    Member& self = whole == nullptr ? enter(*innermost, team.home) : enter(*innermost, team, address_of(body));
+    ThreadRecord& self = whole == nullptr ? enter(*innermost, team.home) : enter(*innermost, team, address_of(body));
     self.is_begun = true;
 }
 
@@ -66,7 +66,7 @@ void begin(Body* body, void* data, Rest... rest) {
 /// that is served.
 template <Name barrier, class Result = void>
 Result meet_or_call(const void* place) {
-    Member* const self = serving(place, Family::gomp);
+    ThreadRecord* const self = serving(place, Family::gomp);
     if (self == nullptr || !meet(*self, place)) return wait_in_runtime<Family::gomp, barrier, Result()>(place, place);
     return Result();
 }
@@ -74,7 +74,7 @@ Result meet_or_call(const void* place) {
 /// The end of a construct: the runtime's end that does not wait, then the barrier.
 template <Name end, Name nowait, Name barrier = "GOMP_barrier", class Result = void>
 Result meet_at_end(const void* place) {
-    Member* const self = serving(place, Family::gomp);
+    ThreadRecord* const self = serving(place, Family::gomp);
     if (self == nullptr) return wait_in_runtime<Family::gomp, end, Result()>(place, place);
     self->home->runtime->real<nowait, void()>()();
     return meet_or_call<barrier, Result>(place);
@@ -135,7 +135,7 @@ void GOMP_parallel_loop_runtime_start(Body* body, void* data, unsigned n, long a
 }
 
 void GOMP_parallel_end() {
-    Member* const self = innermost;
+    ThreadRecord* const self = innermost;
     if (self == nullptr || !self->is_begun)
         return real_of<Family::gomp, "GOMP_parallel_end", void()>(__builtin_return_address(0))();
     note_end(*self);
@@ -148,14 +148,14 @@ void GOMP_parallel_end() {
 /// between: the region's barriers stay the runtime's.
 unsigned GOMP_parallel_reductions(Body* body, void* data, unsigned threads, unsigned flags) {
     const Site home = site_of(address_of(body), Family::gomp);
-    const Visit outside(own_member(), home);
+    const EnteredRegion outside(own_member(), home);
     return real_of<Family::gomp, "GOMP_parallel_reductions", decltype(GOMP_parallel_reductions)>(address_of(body))(
         body, data, threads, flags);
 }
 
 void GOMP_teams_reg(Body* body, void* data, unsigned teams, unsigned threads, unsigned flags) {
     const Site home = site_of(address_of(body), Family::gomp);
-    const Visit outside(own_member(), home);
+    const EnteredRegion outside(own_member(), home);
     real_of<Family::gomp, "GOMP_teams_reg", decltype(GOMP_teams_reg)>(address_of(body))(body, data, teams, threads,
                                                                                         flags);
 }
@@ -177,7 +177,7 @@ bool GOMP_sections_end_cancel() {
 /// compiler calls GOMP_barrier after both: the address stays until then.
 void* GOMP_single_copy_start() {
     const void* const place = __builtin_return_address(0);
-    Member* const self = serving(place, Family::gomp);
+    ThreadRecord* const self = serving(place, Family::gomp);
     if (self == nullptr) return wait_in_runtime<Family::gomp, "GOMP_single_copy_start", void*()>(place, place);
     NativeTeam& team = *self->team.load(std::memory_order_relaxed);
     if (real_of<Family::gomp, "GOMP_single_start", bool()>(place)()) return nullptr;
@@ -187,7 +187,7 @@ void* GOMP_single_copy_start() {
 
 void GOMP_single_copy_end(void* data) {
     const void* const place = __builtin_return_address(0);
-    Member* const self = serving(place, Family::gomp);
+    ThreadRecord* const self = serving(place, Family::gomp);
     if (self == nullptr) return wait_in_runtime<Family::gomp, "GOMP_single_copy_end", void(void*)>(place, place, data);
     self->team.load(std::memory_order_relaxed)->copied.store(data, std::memory_order_relaxed);
     meet_or_call<"GOMP_barrier">(place);

@@ -31,7 +31,7 @@ template <std::size_t number, std::size_t... position>
 struct Region {
     static void run(int* thread, int* bound, NativeTeam* lent, Argument<position>... arguments) {
         const void* const body = lent->bodies[number];
-        const Visit visit(*lent, body);
+        const EnteredRegion visit(*lent, body);
         reinterpret_cast<Microtask*>(const_cast<void*>(body))(thread, bound, arguments...);
         note_end(visit.inner());
     }
@@ -44,7 +44,7 @@ void invoke(const Runtime& runtime, Microtask* body, int thread, int bound, long
 }
 
 void run_many(int* thread, int* bound, Microtask* body, NativeTeam* lent, long count, void** arguments) {
-    const Visit visit(*lent, reinterpret_cast<const void*>(body));
+    const EnteredRegion visit(*lent, reinterpret_cast<const void*>(body));
     invoke(*lent->home.runtime, body, *thread, *bound, count, arguments);
     note_end(visit.inner());
 }
@@ -103,7 +103,7 @@ Result make(const void* caller, void* location, More... more) {
 template <Name name, class Result = void>
 [[gnu::always_inline]] inline Result meet_or_call(void* location, int thread, const void* caller) {
     const void* const place = place_of(location, caller);
-    Member* const self = serving(place, Family::kmpc);
+    ThreadRecord* const self = serving(place, Family::kmpc);
     if (self == nullptr || !meet(*self, caller))
         return wait_in_runtime<Family::kmpc, name, Result(void*, int)>(place, caller, location, thread);
     return Result();
@@ -112,7 +112,7 @@ template <Name name, class Result = void>
 /// The share of a thread in a loop with schedule(static) and no chunk, as libomp deals it out (LLVM 14, kmp_sched.cpp,
 /// kmp_sch_static, balanced), a loop whose count of trips does not fit its type included.
 template <class T, class Step>
-void deal_out(const Member& self, int& last, T& lower, T& upper, Step& stride, Step step) noexcept {
+void deal_out(const ThreadRecord& self, int& last, T& lower, T& upper, Step& stride, Step step) noexcept {
     using Count = std::make_unsigned_t<T>;
     if (step > 0 ? upper < lower : lower < upper) {
         last = 0;
@@ -136,7 +136,7 @@ template <Name name, class T, class Step>
                                         Step* stride, Step step, Step chunk) noexcept {
     constexpr int without_chunk = 34;
     const void* const place = place_of(location, __builtin_return_address(0));
-    const Member* const self = schedule == without_chunk && step != 0 ? serving(place, Family::kmpc) : nullptr;
+    const ThreadRecord* const self = schedule == without_chunk && step != 0 ? serving(place, Family::kmpc) : nullptr;
     if (self != nullptr && self->home->runtime->deals_evenly())
         return deal_out(*self, *last, *lower, *upper, *stride, step);
     using Function = void(void*, int, int, int*, T*, T*, Step*, Step, Step);
@@ -169,7 +169,7 @@ void __kmpc_fork_call(void* location, int count, Microtask* body, ...) {
 
 void __kmpc_fork_call_if(void* location, int count, Microtask* body, int condition, void* arguments) {
     const Site home = site_of(reinterpret_cast<const void*>(body), Family::kmpc);
-    const Visit outside(own_member(), home);
+    const EnteredRegion outside(own_member(), home);
     home.runtime->real<"__kmpc_fork_call_if", decltype(__kmpc_fork_call_if)>()(location, count, body, condition,
                                                                                arguments);
 }
@@ -182,7 +182,7 @@ void __kmpc_fork_teams(void* location, int count, Microtask* body, ...) {
     va_start(given, body);
     Arguments arguments(count, given);
     va_end(given);
-    const Visit outside(own_member(), home);
+    const EnteredRegion outside(own_member(), home);
     if (arguments.are_few())
         std::apply([&](auto... one) { real(location, count, body, one...); }, arguments.few());
     else
@@ -200,7 +200,7 @@ void __kmpc_end_serialized_parallel(void* location, int thread) {
     const void* const caller = __builtin_return_address(0);
     const Runtime& runtime = runtime_of(place_of(location, caller), Family::kmpc);
     runtime.real<"__kmpc_end_serialized_parallel", void(void*, int)>()(location, thread);
-    Member* const self = innermost;
+    ThreadRecord* const self = innermost;
     if (!runtime.contains(caller) && self != nullptr && self->is_serialized) leave(*self);
 }
 
@@ -216,7 +216,7 @@ int __kmpc_cancel_barrier(void* location, int thread) {
 void __kmpc_copyprivate(void* location, int thread, std::size_t size, void* data, void (*copy)(void*, void*), int ran) {
     const void* const caller = __builtin_return_address(0);
     const void* const place = place_of(location, caller);
-    Member* const self = serving(place, Family::kmpc);
+    ThreadRecord* const self = serving(place, Family::kmpc);
     if (self == nullptr)
         return wait_in_runtime<Family::kmpc, "__kmpc_copyprivate", decltype(__kmpc_copyprivate)>(
             place, caller, location, thread, size, data, copy, ran);

@@ -10,11 +10,11 @@
 
 namespace tollbar::detail::openmp {
 
-constinit thread_local Member* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local ThreadRecord* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 
-std::atomic<Member*> every_first{nullptr};
+std::atomic<ThreadRecord*> every_first{nullptr};
 std::array<std::atomic<NativeTeam*>, 4096> teams;  // none has number 0
 
 /// The calling thread's first record, until the thread ends; a region after that takes another.
@@ -26,7 +26,7 @@ struct Holder {
         first = nullptr;
     }
 
-    Member* first = nullptr;
+    ThreadRecord* first = nullptr;
 };
 
 thread_local Holder holder;
@@ -41,15 +41,15 @@ std::unique_ptr<NativeTeam> make_team() {
     return team;
 }
 
-void note_thread(Member& first) noexcept {
-    for (Member* one = &first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
+void note_thread(ThreadRecord& first) noexcept {
+    for (ThreadRecord* one = &first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
         one->thread.store(thread_id(), std::memory_order_relaxed);
 }
 
 /// In the child the caller is alone: nobody else of its teams will come, as nobody does to the runtime's barriers.
 void leave_teams() noexcept {
-    for (Member* first = first_of_all(); first != nullptr; first = first->next_thread) {
-        for (Member* one = first; one != nullptr; one = one->inner.load(std::memory_order_relaxed)) {
+    for (ThreadRecord* first = first_of_all(); first != nullptr; first = first->next_thread) {
+        for (ThreadRecord* one = first; one != nullptr; one = one->inner.load(std::memory_order_relaxed)) {
             one->team.store(one->lent = nullptr, std::memory_order_relaxed);
             one->watched.team.store(nullptr, std::memory_order_relaxed);
         }
@@ -59,12 +59,12 @@ void leave_teams() noexcept {
 
 [[maybe_unused]] const int prepared = pthread_atfork(nullptr, nullptr, leave_teams);
 
-Member& take() {
-    for (Member* one = first_of_all(); one != nullptr; one = one->next_thread) {
+ThreadRecord& take() {
+    for (ThreadRecord* one = first_of_all(); one != nullptr; one = one->next_thread) {
         bool taken = false;
         if (one->is_taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) return *one;
     }
-    auto* const made = new Member;
+    auto* const made = new ThreadRecord;
     made->next_thread = every_first.load(std::memory_order_relaxed);
     while (!every_first.compare_exchange_weak(made->next_thread, made, std::memory_order_release)) {
     }
@@ -73,18 +73,18 @@ Member& take() {
 
 }  // namespace
 
-Member* first_of_all() noexcept { return every_first.load(std::memory_order_acquire); }
+ThreadRecord* first_of_all() noexcept { return every_first.load(std::memory_order_acquire); }
 
-Member& make_inner(Member& outer) {
-    auto* const inner = new Member;
+ThreadRecord& make_inner(ThreadRecord& outer) {
+    auto* const inner = new ThreadRecord;
     inner->outer = &outer;
     inner->thread.store(outer.thread.load(std::memory_order_relaxed), std::memory_order_relaxed);
     outer.inner.store(inner, std::memory_order_release);  // pairs with those who name the missing
     return *inner;
 }
 
-Member& take_first() {
-    Member& first = take();
+ThreadRecord& take_first() {
+    ThreadRecord& first = take();
     note_thread(first);
     holder.first = innermost = &first;
     return first;

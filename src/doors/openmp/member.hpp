@@ -19,7 +19,7 @@ namespace tollbar::detail::openmp {
 
 /// A team, and what its master says of the region that it lends it to. The master writes only what has changed, so that
 /// a thread that enters the same region again reads what its cache has.
-struct NativeTeam : Team<NativeSync> {
+struct NativeTeam : RegionTeam<NativeSync> {
     std::atomic<void*> copied{nullptr};   ///< by `single copyprivate`
     std::atomic<std::uint64_t> ended{0};  ///< how many regions it has been lent to that are over
     alignas(line_bytes) Site home;        ///< the object whose code the region is
@@ -50,7 +50,7 @@ struct Watched {
 
 /// One for each region that a thread is in, the innermost last; the first is for outside of all. The records of a
 /// thread are kept, and taken over by another thread after its end, so that any thread may read any record at any time.
-struct alignas(line_bytes) Member {
+struct alignas(line_bytes) ThreadRecord {
     std::atomic<NativeTeam*> team{nullptr};   ///< none: the runtime's own barriers are called
     std::atomic<std::uint64_t> barriers{0};   ///< at which it has met the team in this region
     std::atomic<const void*> place{nullptr};  ///< of the last of them
@@ -68,35 +68,35 @@ struct alignas(line_bytes) Member {
     bool is_between = false;      ///< in place of the one around it, whose team is not back yet
     bool lends = false;           ///< its own team is lent to the threads of a region
 
-    Member* outer = nullptr;
-    std::atomic<Member*> inner{nullptr};    ///< for the next region inside
-    std::unique_ptr<NativeTeam> own;        ///< for the region that the thread opens from here
-    BasicWaitBudget<Backoff> budget{0, 0};  ///< as manner_of_unranked() said for `budget_for` threads; zeros: ask
+    ThreadRecord* outer = nullptr;
+    std::atomic<ThreadRecord*> inner{nullptr};  ///< for the next region inside
+    std::unique_ptr<NativeTeam> own;            ///< for the region that the thread opens from here
+    BasicWaitBudget<Backoff> budget{0, 0};      ///< as manner_of_unranked() said for `budget_for` threads; zeros: ask
     std::uint64_t budget_for = 0;
 
-    Member* next_thread = nullptr;     ///< of a thread's first record: that of another thread
-    std::atomic<bool> is_taken{true};  ///< of a thread's first record
+    ThreadRecord* next_thread = nullptr;  ///< of a thread's first record: that of another thread
+    std::atomic<bool> is_taken{true};     ///< of a thread's first record
 };
 
 /// The calling thread's innermost record; none before its first region.
-extern constinit thread_local Member* innermost __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadRecord* innermost __attribute__((tls_model("initial-exec")));
 
 /// Makes the calling thread's first record.
-Member& take_first();
+ThreadRecord& take_first();
 
 /// Makes the record for regions inside.
-Member& make_inner(Member& outer);
+ThreadRecord& make_inner(ThreadRecord& outer);
 
 /// The calling thread's innermost record, its first if it had none.
-inline Member& own_member() { return innermost != nullptr ? *innermost : take_first(); }
+inline ThreadRecord& own_member() { return innermost != nullptr ? *innermost : take_first(); }
 
 /// Takes its place in the team that was lent, in the region that it is in.
-void join(Member& self) noexcept;
+void join(ThreadRecord& self) noexcept;
 
 /// The next record inside, which is its thread's innermost from now on, for code of `home`, which stays until leave().
-inline Member& enter(Member& outer, const Site& home) {
-    Member* const known = outer.inner.load(std::memory_order_relaxed);
-    Member& inner = known != nullptr ? *known : make_inner(outer);
+inline ThreadRecord& enter(ThreadRecord& outer, const Site& home) {
+    ThreadRecord* const known = outer.inner.load(std::memory_order_relaxed);
+    ThreadRecord& inner = known != nullptr ? *known : make_inner(outer);
     inner.team.store(nullptr, std::memory_order_relaxed);  // its last thread may have ended inside
     if (own_timeout()) inner.watched.team.store(nullptr, std::memory_order_relaxed);
     inner.home = &home;
@@ -107,8 +107,8 @@ inline Member& enter(Member& outer, const Site& home) {
 }
 
 /// The same, with a team as soon as the thread needs it. Whoever is late at the first barrier has to have a name.
-inline Member& enter(Member& outer, NativeTeam& lent, const void* body) {
-    Member& inner = enter(outer, lent.home);
+inline ThreadRecord& enter(ThreadRecord& outer, NativeTeam& lent, const void* body) {
+    ThreadRecord& inner = enter(outer, lent.home);
     inner.lent = &lent;
     inner.body.store(body, std::memory_order_relaxed);
     if (own_timeout()) join(inner);
@@ -116,7 +116,7 @@ inline Member& enter(Member& outer, NativeTeam& lent, const void* body) {
 }
 
 /// Makes the record around it the innermost.
-inline void leave(Member& inner) noexcept {
+inline void leave(ThreadRecord& inner) noexcept {
     inner.team.store(nullptr, std::memory_order_relaxed);
     inner.lent = nullptr;
     innermost = inner.outer;
@@ -135,22 +135,22 @@ inline void end_loan() noexcept {
 }
 
 /// The first records of all threads, the others by `next_thread`.
-Member* first_of_all() noexcept;
+ThreadRecord* first_of_all() noexcept;
 
 /// A region around what a scope calls: one of code of `home` whose barriers are the runtime's own, or one to which its
 /// master has lent a team.
-class Visit {
+class EnteredRegion {
 public:
-    Visit(Member& outer, const Site& home) : inner_(enter(outer, home)) {}
-    Visit(NativeTeam& lent, const void* body) : inner_(enter(own_member(), lent, body)) {}
-    ~Visit() { leave(inner_); }
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
+    EnteredRegion(ThreadRecord& outer, const Site& home) : inner_(enter(outer, home)) {}
+    EnteredRegion(NativeTeam& lent, const void* body) : inner_(enter(own_member(), lent, body)) {}
+    ~EnteredRegion() { leave(inner_); }
+    EnteredRegion(const EnteredRegion&) = delete;
+    EnteredRegion& operator=(const EnteredRegion&) = delete;
 
-    Member& inner() const noexcept { return inner_; }
+    ThreadRecord& inner() const noexcept { return inner_; }
 
 private:
-    Member& inner_;
+    ThreadRecord& inner_;
 };
 
 }  // namespace tollbar::detail::openmp

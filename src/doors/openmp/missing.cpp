@@ -39,25 +39,26 @@ std::string text_of(const void* place, const void* body, Places& places) {
     return body == nullptr ? places.of(0, reinterpret_cast<std::uintptr_t>(place)) : places.of_call(place);
 }
 
-std::string place_of(const Member& member, Places& places) {
+std::string place_of(const ThreadRecord& member, Places& places) {
     return text_of(member.place.load(std::memory_order_relaxed), member.body.load(std::memory_order_relaxed), places);
 }
 
 /// The barriers of the region at which it has arrived, whosever they are.
-std::uint64_t arrivals_of(const Member& member) noexcept {
+std::uint64_t arrivals_of(const ThreadRecord& member) noexcept {
     return member.barriers.load(std::memory_order_relaxed) + member.watched.notes.load(std::memory_order_relaxed);
 }
 
 /// Calls `look(record)` for every record of every thread.
 template <class Look>
 void for_each_record(Look look) {
-    for (const Member* first = first_of_all(); first != nullptr; first = first->next_thread)
-        for (const Member* one = first; one != nullptr; one = one->inner.load(std::memory_order_acquire)) look(*one);
+    for (const ThreadRecord* first = first_of_all(); first != nullptr; first = first->next_thread)
+        for (const ThreadRecord* one = first; one != nullptr; one = one->inner.load(std::memory_order_acquire))
+            look(*one);
 }
 
 /// A thread that has waited for long, as it was when it was looked at.
 struct Waiting {
-    explicit Waiting(const Member& looked_at)
+    explicit Waiting(const ThreadRecord& looked_at)
         : member(&looked_at), team(looked_at.watched.team.load(std::memory_order_acquire)),  // pairs with note_begin()
           region(looked_at.watched.region.load(std::memory_order_relaxed)),
           since_ns(looked_at.watched.waits_since.load(std::memory_order_acquire)),  // pairs with note_wait()
@@ -69,7 +70,7 @@ struct Waiting {
                member->watched.waits_since.load(std::memory_order_relaxed) == since_ns;
     }
 
-    const Member* member;
+    const ThreadRecord* member;
     const NativeTeam* team;
     std::uint64_t region;
     std::int64_t since_ns;
@@ -77,7 +78,7 @@ struct Waiting {
 };
 
 /// No member: the thread has not begun.
-missing::Member described(int number, const Member* member, Places& places) {
+missing::Member described(int number, const ThreadRecord* member, Places& places) {
     missing::Member thread{.kind = "thread", .numbers = {number}, .state = TOLLBAR_NEVER_JOINED};
     if (member == nullptr) return thread;
     thread.known_as = "thread ID " + std::to_string(member->thread.load(std::memory_order_relaxed));
@@ -90,8 +91,8 @@ missing::Member described(int number, const Member* member, Places& places) {
 /// The threads that the barrier waits for. A thread without a record has not begun, unless others wait for the end
 /// already: tasks that a thread runs there may open regions, which take its record.
 std::vector<missing::Member> missing_of(const Waiting& waiting, int threads, Places& places) {
-    std::vector<const Member*> members(static_cast<std::size_t>(threads));
-    for_each_record([&](const Member& one) {
+    std::vector<const ThreadRecord*> members(static_cast<std::size_t>(threads));
+    for_each_record([&](const ThreadRecord& one) {
         const auto number = static_cast<std::size_t>(one.number.load(std::memory_order_relaxed));
         if (one.watched.team.load(std::memory_order_acquire) == waiting.team && number < members.size() &&
             one.watched.region.load(std::memory_order_relaxed) == waiting.region)
@@ -100,21 +101,21 @@ std::vector<missing::Member> missing_of(const Waiting& waiting, int threads, Pla
     const bool is_end = waiting.member->place.load(std::memory_order_relaxed) == nullptr;
     std::vector<missing::Member> missing;
     for (int number = 0; number < threads; ++number) {
-        const Member* const member = members[static_cast<std::size_t>(number)];
+        const ThreadRecord* const member = members[static_cast<std::size_t>(number)];
         if (member == nullptr ? !is_end : arrivals_of(*member) < waiting.arrivals)
             missing.push_back(described(number, member, places));
     }
     return missing;
 }
 
-class Watcher {
+class OverdueWaits {
 public:
-    explicit Watcher(Seconds timeout) : timeout_(timeout) {}
+    explicit OverdueWaits(Seconds timeout) : timeout_(timeout) {}
 
     void look() {
         const std::int64_t now = now_ns();
         const auto is_long = [&](std::int64_t since) { return Seconds(1e-9 * double(now - since)) >= timeout_; };
-        for_each_record([&](const Member& one) {
+        for_each_record([&](const ThreadRecord& one) {
             const Waiting waiting(one);
             if (!waiting.still_waits() || !is_long(waiting.since_ns) || !is_long(reported_ns_[waiting.team])) return;
             if (report(waiting, now)) reported_ns_[waiting.team] = now;
@@ -123,7 +124,7 @@ public:
 
 private:
     static bool report(const Waiting& waiting, std::int64_t now) {
-        const Member& self = *waiting.member;
+        const ThreadRecord& self = *waiting.member;
         const int threads = self.watched.threads.load(std::memory_order_relaxed);
         const auto [missing, place] = with_names(places_limit, [&](Places& places) {
             return std::pair(missing_of(waiting, threads, places), place_of(self, places));
@@ -146,7 +147,7 @@ private:
 
 [[noreturn]] void watch(Seconds timeout) {
     pthread_setname_np(pthread_self(), "tollbar-watch");
-    Watcher watcher(timeout);
+    OverdueWaits watcher(timeout);
     for (;;) {
         std::this_thread::sleep_for(std::clamp(timeout / 8, Seconds(0.01), Seconds(0.1)));
         report_if_possible([&] { watcher.look(); });
@@ -163,7 +164,7 @@ void start_watching() noexcept {
 
 }  // namespace
 
-void note_begin(Member& self, const NativeTeam& team) noexcept {
+void note_begin(ThreadRecord& self, const NativeTeam& team) noexcept {
     start_watching();
     Watched& noted = self.watched;
     noted.region.store(team.ended.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -173,11 +174,11 @@ void note_begin(Member& self, const NativeTeam& team) noexcept {
     noted.team.store(&team, std::memory_order_release);  // pairs with Waiting and missing_of()
 }
 
-void note_wait(Member& self) noexcept {
+void note_wait(ThreadRecord& self) noexcept {
     self.watched.waits_since.store(now_ns(), std::memory_order_release);  // pairs with Waiting
 }
 
-void note_runtimes_wait(Member& self, const void* place) noexcept {
+void note_runtimes_wait(ThreadRecord& self, const void* place) noexcept {
     self.place.store(place, std::memory_order_relaxed);
     self.watched.notes.store(self.watched.notes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     note_wait(self);

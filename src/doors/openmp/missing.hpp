@@ -8,24 +8,24 @@
 namespace tollbar::detail::openmp {
 
 /// The calling thread has become a member of a region that tollbar serves. Starts the thread that looks.
-void note_begin(Member& self, const NativeTeam& team) noexcept;
+void note_begin(ThreadRecord& self, const NativeTeam& team) noexcept;
 
 /// The thread waits at the barrier at which it has arrived.
-void note_wait(Member& self) noexcept;
+void note_wait(ThreadRecord& self) noexcept;
 
 /// The thread arrives at a barrier that is the runtime's, and waits there, which says nothing of where the team meets
 /// next. No place: the end of its region.
-void note_runtimes_wait(Member& self, const void* place) noexcept;
+void note_runtimes_wait(ThreadRecord& self, const void* place) noexcept;
 
 /// The thread waits for the end of its region.
-inline void note_end(Member& self) noexcept {
+inline void note_end(ThreadRecord& self) noexcept {
     if (self.watched.team.load(std::memory_order_relaxed) != nullptr) note_runtimes_wait(self, nullptr);
 }
 
 /// Around a wait of the calling thread.
 class NotedWait {
 public:
-    explicit NotedWait(Member& self) noexcept : self_(&self) { note_wait(self); }
+    explicit NotedWait(ThreadRecord& self) noexcept : self_(&self) { note_wait(self); }
 
     /// In a function of that runtime. One of another runtime than the region's waits for nobody of the region, which a
     /// part of its threads may call.
@@ -41,7 +41,7 @@ public:
     NotedWait& operator=(const NotedWait&) = delete;
 
 private:
-    Member* const self_;
+    ThreadRecord* const self_;
 };
 
 /// A wait in the runtime's function of that name, which the code at `place` would have called. Tasks run there, and may

@@ -17,7 +17,7 @@ namespace tollbar::detail::openmp {
 ///     if (!over) wait<Sync>(team.end_of(barrier, threads), budget, Never{});
 ///     if (team.is_left_to_runtime(barrier)) ...
 template <class Sync>
-class Team {
+class RegionTeam {
 public:
     /// Makes it as new, for the next region. Nobody else may know it.
     void reset() noexcept {

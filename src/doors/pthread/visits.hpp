@@ -16,7 +16,7 @@ struct alignas(line_bytes) VisitSlot {
     /// The thread that has the slot; 0: nobody has it.
     pid_t thread() const noexcept { return static_cast<pid_t>(holder.load(std::memory_order_relaxed)); }
 
-    Visit<NativeSync> visit;
+    GateVisit<NativeSync> visit;
     std::atomic<std::uint64_t> holder{0};  ///< the thread in the low half; above how often it was taken, and how
     VisitSlot* next = nullptr;
 };
