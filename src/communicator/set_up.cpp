@@ -109,7 +109,7 @@ void SetUp::gather(const void* mine, void* all, std::size_t bytes) const {
         transfers.emplace_back(p2p_, rank, TOLLBAR_FROM_PEER, buffer, rank * bytes, bytes);
     std::vector<unsigned char> received(p2p_.ranks);
     received[0] = 1;
-    for (Wait wait(*this);; wait.pass(received.data())) {
+    for (Pause wait(*this);; wait.pass(received.data())) {
         for (Rank rank = 1; rank < p2p_.ranks; ++rank)
             if (received[rank] == 0 && transfers[rank - 1].done()) received[rank] = 1;
         if (std::ranges::all_of(received, [](unsigned char one) { return one != 0; })) break;
@@ -135,7 +135,7 @@ void SetUp::broadcast(void* data, std::size_t bytes) const {
     for (Transfer& transfer : transfers) wait_until([&] { return transfer.done(); });
 }
 
-void SetUp::Wait::pass(const unsigned char* received) {
+void SetUp::Pause::pass(const unsigned char* received) {
     const tollbar_p2p& p2p = set_up_.p2p_;
     p2p.progress(p2p.state);
     if (p2p.error(p2p.state) != 0) fail_alone("the MPI gave an error");

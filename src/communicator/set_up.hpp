@@ -82,14 +82,14 @@ public:
     /// Waits as for a message.
     template <class Happened>
     void wait_until(Happened happened) const {
-        for (Wait wait(*this); !happened();) wait.pass();
+        for (Pause wait(*this); !happened();) wait.pass();
     }
 
 private:
     /// Time that passes between two looks.
-    class Wait {
+    class Pause {
     public:
-        explicit Wait(const SetUp& of) : set_up_(of), next_report_s_(of.timeout_s_) {}
+        explicit Pause(const SetUp& of) : set_up_(of), next_report_s_(of.timeout_s_) {}
 
         /// `received` has a nonzero byte for every rank whose message has come; NULL where that is not known.
         void pass(const unsigned char* received = nullptr);

@@ -29,7 +29,7 @@ std::string hex(std::uint64_t number) {
 
 class Concluding {
 public:
-    Concluding(const Ranks& ranks, double timeout_s, const Asked& asked)
+    Concluding(const Ranks& ranks, double timeout_s, const HostAnswers& asked)
         : ranks_(ranks), timeout_s_(timeout_s), asked_(asked) {
         for (const Rank* rank : ranks)
             for (std::size_t i = 0; i < tollbar_seats; ++i)
@@ -296,7 +296,7 @@ private:
 
     const Ranks& ranks_;
     const double timeout_s_;
-    const Asked& asked_;
+    const HostAnswers& asked_;
     std::vector<Wait> waits_;                     ///< of which the ranks ascend
     std::map<const Rank*, std::size_t> waiting_;  ///< the first wait of each
     std::set<int> explained_;                     ///< ranks that a line is about
@@ -306,7 +306,7 @@ private:
 
 }  // namespace
 
-bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
+bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const HostAnswers& asked) {
     bool any = false;
     for (Rank& rank : ranks) {
         if (*std::ranges::max_element(rank.waited_s) < timeout_s) continue;
@@ -317,7 +317,7 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
     return any;
 }
 
-std::vector<Sentence> conclude(const Ranks& ranks, double timeout_s, const Asked& asked) {
+std::vector<Sentence> conclude(const Ranks& ranks, double timeout_s, const HostAnswers& asked) {
     return Concluding(ranks, timeout_s, asked).lines();
 }
 

@@ -84,7 +84,7 @@ bool is_in(const Rank& rank, std::uint64_t id, std::uint64_t number) {
     return any_seat(rank, id, [&](const tollbar_seat& seat) { return seat.number == number; });
 }
 
-std::vector<Clause> misfits(const Meeting& meeting, const Asked& asked) {
+std::vector<Clause> misfits(const Meeting& meeting, const HostAnswers& asked) {
     std::vector<Clause> found;
     if (meeting.came.empty()) return found;
     const auto& [usual, most] = meeting.came.front();
@@ -111,7 +111,7 @@ std::vector<Clause> misfits(const Meeting& meeting, const Asked& asked) {
 }
 
 std::vector<Clause> numbers_do_not_tell(const Meeting& meeting, const Ranks& ranks, std::uint64_t id,
-                                        const Asked& asked) {
+                                        const HostAnswers& asked) {
     std::map<std::uint64_t, Ranks> by_count;
     for (const Rank* rank : ranks)
         if (const tollbar_comm* comm = rank->comm_of(id)) by_count[comm->count].push_back(rank);
@@ -142,7 +142,8 @@ bool is_whole_job(const Ranks& ranks) {
     });
 }
 
-std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members, const Asked& asked) {
+std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members,
+                             const HostAnswers& asked) {
     const std::size_t absent = comm.size - members;
     const std::string rest = std::to_string(absent) + " of its ranks";
     if (!is_whole_job(ranks)) return {{.text = not_seen(rest, absent, comm.id == tollbar_world, asked), .ranks = {}}};
@@ -156,7 +157,7 @@ std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::
 }
 
 Clause all_have_come(const Meeting& meeting, const Ranks& ranks, std::uint64_t id, std::uint64_t number,
-                     const Asked& asked) {
+                     const HostAnswers& asked) {
     Ranks still, gone, stopped;
     for (const Rank* rank : ranks)
         if (rank->comm_of(id) != nullptr) (is_in(*rank, id, number) ? still : gone).push_back(rank);

@@ -26,21 +26,22 @@ Meeting meeting_of(const Ranks& ranks, std::uint64_t id, std::uint64_t number);
 bool is_in(const Rank& rank, std::uint64_t id, std::uint64_t number);
 
 /// Clauses about the calls that do not fit to that of most.
-std::vector<Clause> misfits(const Meeting& meeting, const Asked& asked);
+std::vector<Clause> misfits(const Meeting& meeting, const HostAnswers& asked);
 
 /// Clauses where threads of a rank are in several calls at once, whose order other ranks cannot know: the ranks that
 /// have made the fewest.
 std::vector<Clause> numbers_do_not_tell(const Meeting& meeting, const Ranks& ranks, std::uint64_t id,
-                                        const Asked& asked);
+                                        const HostAnswers& asked);
 
 /// Whether these are all the ranks of the job, so that no communicator has any elsewhere.
 bool is_whole_job(const Ranks& ranks);
 
 /// Clauses about ranks of the communicator that are not seen to have it; `members` are.
-std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members, const Asked& asked);
+std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members,
+                             const HostAnswers& asked);
 
 /// A clause that says which ranks are in the call still; about those of the others that are stopped or dead.
 Clause all_have_come(const Meeting& meeting, const Ranks& ranks, std::uint64_t id, std::uint64_t number,
-                     const Asked& asked);
+                     const HostAnswers& asked);
 
 }  // namespace tollbar::detail::missing

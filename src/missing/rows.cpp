@@ -135,7 +135,7 @@ bool is_told(const Rank& rank, const tollbar_comm& comm) {
     return comm.id != 0 && (comm.size > 1 || rank.row.last == comm.id || std::ranges::any_of(rank.row.seats, is_meant));
 }
 
-void write_comm(std::size_t index, const Rank& rank, const Asked& asked, Texts& texts, Writing& to) {
+void write_comm(std::size_t index, const Rank& rank, const HostAnswers& asked, Texts& texts, Writing& to) {
     const tollbar_comm& comm = rank.row.comms[index];
     to.add(index);
     to.add(comm.id);
@@ -175,7 +175,8 @@ void read_comm(Reading& from, std::size_t texts, const KnownHost& host, Row& row
     }
 }
 
-void write_seat(std::size_t index, const Rank& rank, double timeout_s, const Asked& asked, Texts& texts, Writing& to) {
+void write_seat(std::size_t index, const Rank& rank, double timeout_s, const HostAnswers& asked, Texts& texts,
+                Writing& to) {
     const tollbar_seat& seat = rank.row.seats[index];
     const bool waits = rank.waited_s[index] >= timeout_s;
     to.add(index);
@@ -204,7 +205,7 @@ void read_seat(Reading& from, std::size_t texts, Rank& rank) {
     seat.site = from.below(texts);
 }
 
-void write_rank(const Rank& rank, double timeout_s, const Asked& asked, Texts& texts, Writing& to) {
+void write_rank(const Rank& rank, double timeout_s, const HostAnswers& asked, Texts& texts, Writing& to) {
     const Row& row = rank.row;
     to.add_signed(row.rank);
     to.add_signed(row.process);
@@ -250,7 +251,7 @@ void read_rank(Reading& from, const KnownHost& host, Rank& rank) {
 
 }  // namespace
 
-std::string rows_of(const KnownHost& host, const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
+std::string rows_of(const KnownHost& host, const std::vector<Rank>& ranks, double timeout_s, const HostAnswers& asked) {
     Texts texts;
     Writing of_ranks, all;
     for (const Rank& rank : ranks) write_rank(rank, timeout_s, asked, texts, of_ranks);
@@ -276,9 +277,9 @@ bool read_rows(std::string_view text, Rows& rows) {
 }
 
 std::vector<Sentence> conclude_of_hosts(const Ranks& ranks) {
-    const Asked told = {.site = [](const Rank& rank, std::uint64_t place) { return rank.host->texts.at(place); },
-                        .doing = [](const Rank& rank) { return rank.host->texts.at(rank.doing); },
-                        .of_hosts = true};
+    const HostAnswers told = {.site = [](const Rank& rank, std::uint64_t place) { return rank.host->texts.at(place); },
+                              .doing = [](const Rank& rank) { return rank.host->texts.at(rank.doing); },
+                              .of_hosts = true};
     return conclude(ranks, std::numeric_limits<double>::min(), told);
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t most_bytes_of_rows = std::size_t{8} << 20;
 /// Words with blanks between, without control characters: the host, the texts of the places of its ranks' calls and of
 /// what these do, and of each rank what conclude() reads. Waits are those that have lasted for `timeout_s`.
 /// Communicators of a rank's own alone are left out where it has no call in them.
-std::string rows_of(const KnownHost& host, const std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
+std::string rows_of(const KnownHost& host, const std::vector<Rank>& ranks, double timeout_s, const HostAnswers& asked);
 
 /// They stay where they are: ranks have pointers to their host.
 struct Rows {

@@ -13,10 +13,12 @@ namespace tollbar::detail::missing {
 
 namespace {
 
-std::string site(const Rank& rank, std::uint64_t address, const Asked& asked) { return asked.site(rank, address); }
+std::string site(const Rank& rank, std::uint64_t address, const HostAnswers& asked) {
+    return asked.site(rank, address);
+}
 
 /// The last collective call of that thread; without any, of a thread that has ended.
-std::string last_of(const Rank& rank, const tollbar_seat& seat, const Asked& asked) {
+std::string last_of(const Rank& rank, const tollbar_seat& seat, const HostAnswers& asked) {
     const tollbar_comm* comm = rank.comm_of(seat.last != 0 ? seat.last : rank.row.last);
     const std::uint64_t number = seat.last != 0 ? seat.last_number : rank.row.last_number;
     const tollbar_counted* last = comm == nullptr ? nullptr : counted_at(*comm, number);
@@ -27,7 +29,7 @@ std::string last_of(const Rank& rank, const tollbar_seat& seat, const Asked& ask
 
 }  // namespace
 
-bool is_stopped(const Rank& rank, const Asked& asked) {
+bool is_stopped(const Rank& rank, const HostAnswers& asked) {
     if (rank.row.state == tollbar_row_left) return false;
     const std::string doing = asked.doing(rank);
     return doing == "stopped" || doing == "dead";
@@ -50,7 +52,7 @@ std::string peer_of(const tollbar_seat& seat) {
     return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
 }
 
-std::string in_call(const Rank& rank, const tollbar_seat& seat, const Asked& asked) {
+std::string in_call(const Rank& rank, const tollbar_seat& seat, const HostAnswers& asked) {
     const tollbar_call& call = call_of(seat);
     const tollbar_comm* comm = rank.comm(tollbar_comm_of(seat.at));
     std::string text = tollbar_state_of(seat.at) == tollbar_polling ? "polling by " : "in ";
@@ -61,7 +63,7 @@ std::string in_call(const Rank& rank, const tollbar_seat& seat, const Asked& ask
     return text + " at " + site(rank, seat.site, asked);
 }
 
-std::string whereabouts(const Rank& rank, const Asked& asked) {
+std::string whereabouts(const Rank& rank, const HostAnswers& asked) {
     const std::string doing = asked.doing(rank);
     const tollbar_seat& seat = rank.telling();
     if (rank.row.state == tollbar_row_left) return "past MPI_Finalize";
@@ -74,7 +76,7 @@ std::string whereabouts(const Rank& rank, const Asked& asked) {
     return std::string(doing == "stopped" ? "stopped, " : "").append(in_call(rank, seat, asked)) + last;
 }
 
-std::vector<std::pair<std::string, Ranks>> by_place(const Ranks& ranks, const Asked& asked) {
+std::vector<std::pair<std::string, Ranks>> by_place(const Ranks& ranks, const HostAnswers& asked) {
     std::vector<std::pair<std::string, Ranks>> places;
     std::map<std::string, std::size_t> at;
     for (const Rank* rank : ranks) {
@@ -92,14 +94,14 @@ Clause clause_of(std::string text, const Ranks& ranks) {
     return clause;
 }
 
-std::vector<Clause> clauses(const Ranks& ranks, const Asked& asked, const char* is, const char* are) {
+std::vector<Clause> clauses(const Ranks& ranks, const HostAnswers& asked, const char* is, const char* are) {
     std::vector<Clause> all;
     for (const auto& [place, there] : by_place(ranks, asked))
         all.push_back(clause_of(named(there) + (there.size() == 1 ? is : are) + place, there));
     return all;
 }
 
-std::string not_seen(const std::string& subject, std::size_t ranks, bool may_be_late, const Asked& asked) {
+std::string not_seen(const std::string& subject, std::size_t ranks, bool may_be_late, const HostAnswers& asked) {
     const std::string is = ranks == 1 ? " is" : " are", has = ranks == 1 ? " has" : " have";
     if (asked.of_hosts)
         return subject + has + " told nothing meanwhile" + (may_be_late ? ", or" + is + " in MPI_Init still" : "");

@@ -128,7 +128,7 @@ public:
 
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    static Asked asked() {
+    static HostAnswers asked() {
         return {.site = [](const Rank&, std::uint64_t address) { return "f+" + std::to_string(address); },
                 .doing =
                     [](const Rank& rank) {

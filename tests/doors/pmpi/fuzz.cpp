@@ -114,7 +114,7 @@ void write(std::span<tollbar_row> rows, Input& input, std::uint64_t until) {
     }
 }
 
-void conclude_all(std::vector<Rank> ranks, const Asked& asked) {
+void conclude_all(std::vector<Rank> ranks, const HostAnswers& asked) {
     leave_out_stopped(ranks, 1.0, asked);
     const std::vector<Sentence> lines = conclude(all_of(ranks), 1.0, asked);
     for (const Sentence& line : lines)
@@ -125,7 +125,7 @@ void conclude_all(std::vector<Rank> ranks, const Asked& asked) {
 }
 
 /// Rows as another process may tell them: what ranks tell, with some of it changed.
-void read_damaged(const std::vector<Rank>& ranks, const Asked& asked, Input& input) {
+void read_damaged(const std::vector<Rank>& ranks, const HostAnswers& asked, Input& input) {
     std::string text = rows_of(host(), ranks, 1.0, asked);
     while (!input.is_over()) {
         const std::size_t at = (input.byte() << 8 | input.byte()) % text.size();
@@ -155,12 +155,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             rows[i].comms[comm].size = ranks + comm / 2;
         }
     }
-    const Asked asked = {.site = [](const Rank&, std::uint64_t) { return std::string("f"); },
-                         .doing =
-                             [&](const Rank& rank) {
-                                 constexpr const char* all[] = {"running", "stopped", "dead", "asleep"};
-                                 return std::string(all[(kind + static_cast<std::uint64_t>(rank.row.process)) % 4]);
-                             }};
+    const HostAnswers asked = {
+        .site = [](const Rank&, std::uint64_t) { return std::string("f"); },
+        .doing =
+            [&](const Rank& rank) {
+                constexpr const char* all[] = {"running", "stopped", "dead", "asleep"};
+                return std::string(all[(kind + static_cast<std::uint64_t>(rank.row.process)) % 4]);
+            }};
     write(rows, input, 255);
     const Clock::time_point now = Clock::time_point() + std::chrono::hours(1);
     Looking looking(file, host());

@@ -160,11 +160,11 @@ private:
 
     /// As the watcher does it: what a look finds is said if it holds a little later. Gives when to come again.
     int look() {
-        const Asked asked = {.site = [](const Rank&, std::uint64_t) { return std::string("f"); },
-                             .doing =
-                                 [this](const Rank& rank) {
-                                     return std::string(state(rank.row.rank).stopped > 0 ? "stopped" : "running");
-                                 }};
+        const HostAnswers asked = {.site = [](const Rank&, std::uint64_t) { return std::string("f"); },
+                                   .doing =
+                                       [this](const Rank& rank) {
+                                           return std::string(state(rank.row.rank).stopped > 0 ? "stopped" : "running");
+                                       }};
         if (found_.empty() && looking_.longest(now_).waited_s >= timeout_s) {
             seen_ = looking_.look(now_);
             leave_out_stopped(seen_, timeout_s, asked);

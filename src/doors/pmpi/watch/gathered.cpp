@@ -27,7 +27,7 @@ namespace {
 bool all_give_theirs = false;
 MPI_Comm accounts;  ///< of all ranks, then
 
-bool all_give(const Place& place, int rank, int ranks) noexcept {
+bool all_give(const OwnRow& place, int rank, int ranks) noexcept {
     if (place.row != nullptr && all_are_here(place, ranks)) return gives_account(place, ranks);
     int lacks = place.row != nullptr && tollbar_comes_here("MPI_Finalize") != 0 ? 0 : 1, any = 1;
     const bool all_have_it = tollbar_everybody_is_here(1) != 0;
@@ -76,7 +76,7 @@ void gather(int rank, int ranks) noexcept {
 
 }  // namespace
 
-bool begin_to_gather(const Place& place) noexcept {
+bool begin_to_gather(const OwnRow& place) noexcept {
     int ranks = 1, rank = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -55,7 +55,7 @@ struct Known : tollbar_known {
 /// Never destroyed: threads may be in calls until the process ends.
 struct State {
     std::mutex mutex;
-    Place place;
+    OwnRow place;
     bool is_wanted = false;
     int keyval = MPI_KEYVAL_INVALID;
     std::uint64_t freed = 0;  ///< communicators so far
@@ -327,7 +327,7 @@ void tollbar_count_start(const struct tollbar_pending* of) {
 
 void tollbar_stayed(const tollbar_seat* seat) {
     const std::uint64_t left_ns = now_ns();
-    const Place& place = state().place;
+    const OwnRow& place = state().place;
     if (seat->number == 0) return;
     const tollbar_comm& comm = place.row->comms[tollbar_comm_of(seat->at) - 1];
     const tollbar_counted* const own = counted_at(comm, seat->number);  // none where other threads have gone far on

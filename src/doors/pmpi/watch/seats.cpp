@@ -95,7 +95,7 @@ Kept& kept() {
     return *only;
 }
 
-Place place_in(const std::string& path) {
+OwnRow place_in(const std::string& path) {
     File file = open_own(path);
     if (const int error = reserve(file.number(), 0, offsetof(tollbar_seats_file, rows))) throw_errno(path, error);
     Mapping mapping(sizeof(tollbar_seats_file), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), path);
@@ -123,7 +123,7 @@ Place place_in(const std::string& path) {
 /// The first rank that asks answers for all of the file.
 enum Account : std::uint64_t { not_asked, given, refused };
 
-std::uint64_t answer(const Place& place, std::uint64_t account) noexcept {
+std::uint64_t answer(const OwnRow& place, std::uint64_t account) noexcept {
     std::uint64_t before = not_asked;
     // Relaxed: nothing else is handed over.
     const bool first = __atomic_compare_exchange_n(&place.file->account, &before, account, false, __ATOMIC_RELAXED,
@@ -159,7 +159,7 @@ bool is_seats_file(std::string_view path) noexcept {
     return user != 0 && user != path.npos && path.substr(user).starts_with(before_job);
 }
 
-Place take_place() noexcept {
+OwnRow take_place() noexcept {
     try {
         if (kept().says) remove_left_overs();
         kept().path = path();
@@ -170,13 +170,13 @@ Place take_place() noexcept {
     }
 }
 
-bool all_are_here(const Place& place, int ranks) noexcept {
+bool all_are_here(const OwnRow& place, int ranks) noexcept {
     return __atomic_load_n(&place.file->taken, __ATOMIC_RELAXED) == static_cast<std::uint64_t>(ranks);
 }
 
-void refuse_account(const Place& place) noexcept { answer(place, refused); }
+void refuse_account(const OwnRow& place) noexcept { answer(place, refused); }
 
-bool gives_account(const Place& place, int ranks) noexcept {
+bool gives_account(const OwnRow& place, int ranks) noexcept {
     return answer(place, all_are_here(place, ranks) ? given : refused) == given;
 }
 

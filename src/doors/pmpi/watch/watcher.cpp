@@ -73,7 +73,7 @@ const KnownHost& own_host() {
 
 /// A look, and what is concluded from it, or told for a conclusion from the ranks of all hosts.
 struct Found {
-    Asked asked() {
+    HostAnswers asked() {
         return {.site =
                     [this](const Rank& rank, std::uint64_t address) {
                         pulse();
@@ -232,7 +232,7 @@ Watcher* watcher;  // as long as the process, where MPI_Finalize does not end it
 
 }  // namespace
 
-void begin(const Place& place, double timeout_s) noexcept {
+void begin(const OwnRow& place, double timeout_s) noexcept {
     __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_used},
                      __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
     if (timeout_s <= 0) return;
@@ -242,7 +242,7 @@ void begin(const Place& place, double timeout_s) noexcept {
     }
 }
 
-void end(const Place& place) noexcept {
+void end(const OwnRow& place) noexcept {
     __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_left}, __ATOMIC_RELEASE);  // pairs as above
     delete std::exchange(watcher, nullptr);
 }
