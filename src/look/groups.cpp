@@ -28,8 +28,8 @@ bool lives(const Segment& segment, Rank rank) {
 
 }  // namespace
 
-Group read_group(const Segment& segment, const std::string& name) {
-    Group group{name, segment.plan(), segment.ranks(), segment.latest(), {}, {}, {}};
+SeenGroup read_group(const Segment& segment, const std::string& name) {
+    SeenGroup group{name, segment.plan(), segment.ranks(), segment.latest(), {}, {}, {}};
     if (group.episode == segment.start()) return group;
     group.missing = segment.missing(group.episode);
     for (Rank rank = 0; rank < group.ranks; ++rank) {
@@ -44,8 +44,8 @@ Group read_group(const Segment& segment, const std::string& name) {
     return group;
 }
 
-std::vector<Group> groups() {
-    std::vector<Group> found;
+std::vector<SeenGroup> groups() {
+    std::vector<SeenGroup> found;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(detail::shared_folder, error)) {
         const std::string name = detail::name_of_shared_file(entry.path().native());
@@ -55,11 +55,11 @@ std::vector<Group> groups() {
         struct stat status {};
         if (!file || fstat(file.number(), &status) != 0) continue;
         if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) continue;
-        std::vector<Line> copy(Segment::beginning / sizeof(Line));
+        std::vector<LineCopy> copy(Segment::beginning / sizeof(LineCopy));
         const ssize_t begun = pread(file.number(), copy.data(), Segment::beginning, 0);
         const std::size_t size = begun > 0 ? Segment::bytes_of(std::as_bytes(std::span(copy))) : 0;
-        if (size == 0 || size % sizeof(Line) != 0 || size != static_cast<std::size_t>(status.st_size)) continue;
-        copy.resize(size / sizeof(Line));
+        if (size == 0 || size % sizeof(LineCopy) != 0 || size != static_cast<std::size_t>(status.st_size)) continue;
+        copy.resize(size / sizeof(LineCopy));
         const std::span<std::byte> bytes = std::as_writable_bytes(std::span(copy));
         if (pread(file.number(), bytes.data(), size, 0) != static_cast<ssize_t>(size)) continue;
         if (!Segment::is_sound(bytes.data(), size)) continue;
@@ -68,7 +68,7 @@ std::vector<Group> groups() {
         for (Rank rank = 0; rank < segment.ranks() && !alive; ++rank) alive = lives(segment, rank);
         if (alive) found.push_back(read_group(segment, name));
     }
-    std::ranges::sort(found, {}, &Group::name);
+    std::ranges::sort(found, {}, &SeenGroup::name);
     return found;
 }
 

@@ -12,11 +12,11 @@
 namespace tollbar::look {
 
 /// Memory for a copy of what lies in lines.
-struct alignas(detail::line_bytes) Line {
+struct alignas(detail::line_bytes) LineCopy {
     std::byte bytes[detail::line_bytes];
 };
 
-struct Group {
+struct SeenGroup {
     std::string name;  ///< empty: it has none, and is its processes' own
     std::string plan;
     Rank ranks = 0;
@@ -27,9 +27,9 @@ struct Group {
 };
 
 /// The state of a group that lies in that memory.
-Group read_group(const detail::Segment& segment, const std::string& name);
+SeenGroup read_group(const detail::Segment& segment, const std::string& name);
 
 /// The groups of this user that a living process belongs to.
-std::vector<Group> groups();
+std::vector<SeenGroup> groups();
 
 }  // namespace tollbar::look

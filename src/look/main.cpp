@@ -44,15 +44,15 @@ struct Target {
     Communicators communicators;
 };
 
-enum class Place : bool { first, last };
+enum class WhichLook : bool { first, last };
 
 /// The frames, barriers and communicators of a thread whose stack was copied.
-void read_frames(Target& target, Thread& thread, Place place) {
+void read_frames(Target& target, Thread& thread, WhichLook place) {
     target.unwinder.unwind(thread);
     find_barriers(target.process, thread);
     // A stop changes a sleeper's number of switches, so that only the last look may make one; but the waiters of libc++
     // wake all the time.
-    const bool may_stop = place == Place::last || thread.call == SYS_clock_nanosleep;
+    const bool may_stop = place == WhichLook::last || thread.call == SYS_clock_nanosleep;
     if (may_stop && needs_registers(target.process, thread) && copy_stopped(target.process, thread, most_stack)) {
         target.unwinder.unwind(thread);
         find_barriers(target.process, thread);
@@ -61,7 +61,7 @@ void read_frames(Target& target, Thread& thread, Place place) {
 }
 
 /// Looks again at threads that may be waiters of libc++ and were awake, until each has been seen in its pause.
-void look_again(Target& target, std::vector<Thread>& threads, Place place) {
+void look_again(Target& target, std::vector<Thread>& threads, WhichLook place) {
     constexpr int most = 100, pause_ms = 4;
     for (int attempt = 0; attempt < most && lacks_waiters_of_libcxx(threads); ++attempt) {
         poll(nullptr, 0, pause_ms);
@@ -78,7 +78,7 @@ void look_again(Target& target, std::vector<Thread>& threads, Place place) {
 }
 
 /// First what costs a stopped thread nothing, then the stops in a row, then all that takes time.
-Look look(const std::vector<std::unique_ptr<Target>>& targets, Place place) {
+Look look(const std::vector<std::unique_ptr<Target>>& targets, WhichLook place) {
     Look look;
     for (const auto& target : targets) look.processes.push_back({&target->process, target->process.threads()});
     for (Sight& sight : look.processes)
@@ -132,8 +132,8 @@ int run(int words, char** word) {
         targets.push_back(std::make_unique<Target>(static_cast<pid_t>(number)));
     }
     // Each is written at once: where the second one does not come, who asked has the first.
-    for (const Place place : {Place::first, Place::last}) {
-        if (place == Place::last) {
+    for (const WhichLook place : {WhichLook::first, WhichLook::last}) {
+        if (place == WhichLook::last) {
             poll(nullptr, 0, apart_ms);
             if (when_told) wait_until_told();
         }

@@ -124,17 +124,17 @@ public:
     std::span<const T> all() const { return {first(), count_}; }
 
 private:
-    static std::vector<Line> of(const Process& process, Address at, std::size_t count) {
+    static std::vector<LineCopy> of(const Process& process, Address at, std::size_t count) {
         const std::size_t bytes = count * sizeof(T);
         if (at % alignof(T) != 0 || !process.writable(at, bytes)) return {};
-        std::vector<Line> lines((bytes + sizeof(Line) - 1) / sizeof(Line));
+        std::vector<LineCopy> lines((bytes + sizeof(LineCopy) - 1) / sizeof(LineCopy));
         if (!process.read(at, std::as_writable_bytes(std::span(lines)).first(bytes))) return {};
         return lines;
     }
 
     const T* first() const { return std::launder(reinterpret_cast<const T*>(lines_.data())); }
 
-    std::vector<Line> lines_;
+    std::vector<LineCopy> lines_;
     std::size_t count_;
 };
 
@@ -169,18 +169,18 @@ void add_leaves(const Process& process, Thread& thread, const Slept& slept) {
 /// The memory of a group: its first address, which begins a page, and a copy of it.
 struct Found {
     Address at = 0;
-    std::vector<Line> memory = {};
+    std::vector<LineCopy> memory = {};
 };
 
 std::optional<Found> segment_around(const Process& process, Address inside) {
-    std::vector<Line> beginning(Segment::beginning / sizeof(Line));
+    std::vector<LineCopy> beginning(Segment::beginning / sizeof(LineCopy));
     const auto bytes = std::as_writable_bytes(std::span(beginning));
     for (Address at = inside / page * page; process.writable(at, page); at -= page) {
         if (!process.read(at, bytes)) return std::nullopt;
         const std::size_t size = Segment::bytes_of(bytes);
         if (size == 0) continue;
-        if (size % sizeof(Line) != 0 || inside - at >= size || !process.writable(at, size)) return std::nullopt;
-        Found found{at, std::vector<Line>(size / sizeof(Line))};
+        if (size % sizeof(LineCopy) != 0 || inside - at >= size || !process.writable(at, size)) return std::nullopt;
+        Found found{at, std::vector<LineCopy>(size / sizeof(LineCopy))};
         const auto all = std::as_writable_bytes(std::span(found.memory));
         if (!process.read(at, all) || !Segment::is_sound(all.data(), all.size())) return std::nullopt;
         return found;
@@ -211,15 +211,15 @@ void add_gate(const Process& process, Thread& thread) {
         add(thread, "pthread_barrier_t (tollbar)", gate, Outside::of(*one));
 }
 
-std::optional<Group> group_of(const Process& process, const Thread& thread, const std::vector<Group>& known) {
+std::optional<SeenGroup> group_of(const Process& process, const Thread& thread, const std::vector<SeenGroup>& known) {
     const auto slept = slept_on(thread);
     if (!slept || !thread.barriers.empty()) return std::nullopt;
     auto found = segment_around(process, slept->at);
     if (!found) return std::nullopt;
     const std::string name = detail::name_of_shared_file(process.file(found->at)), key = process.key(found->at);
-    const auto same = [&](const Group& group) { return name.empty() ? group.key == key : group.name == name; };
+    const auto same = [&](const SeenGroup& group) { return name.empty() ? group.key == key : group.name == name; };
     if (std::ranges::any_of(known, same)) return std::nullopt;
-    Group group = read_group(Segment(std::as_writable_bytes(std::span(found->memory)).data()), name);
+    SeenGroup group = read_group(Segment(std::as_writable_bytes(std::span(found->memory)).data()), name);
     group.key = key;
     return group;
 }

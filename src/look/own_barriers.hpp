@@ -17,6 +17,6 @@ void add_own(const Process& process, Thread& thread);
 void add_gate(const Process& process, Thread& thread);
 
 /// The group that the thread waits in, where it is none of `known`: one without a name, or of another user.
-std::optional<Group> group_of(const Process& process, const Thread& thread, const std::vector<Group>& known);
+std::optional<SeenGroup> group_of(const Process& process, const Thread& thread, const std::vector<SeenGroup>& known);
 
 }  // namespace tollbar::look

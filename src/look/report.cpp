@@ -83,7 +83,7 @@ std::string of_member(const absent& one) {
 }
 
 /// Empty where nobody is missing, or nobody has arrived.
-std::string sentence_of(const Group& group) {
+std::string sentence_of(const SeenGroup& group) {
     if (group.missing.empty() || group.arrived.empty()) return "";
     const std::string name = group.name.empty() ? "a group without a name" : "group '" + group.name + "'";
     return missing::sentence_of({.about = name + " (" + number(group.ranks) + " ranks, " + group.plan + "), episode " +
@@ -94,7 +94,7 @@ std::string sentence_of(const Group& group) {
         .text;
 }
 
-std::string of_group(const Group& group) {
+std::string of_group(const SeenGroup& group) {
     return "{\"name\":" + text(group.name) + ",\"plan\":" + text(group.plan) + ",\"ranks\":" + number(group.ranks) +
            ",\"episode\":" + number(group.episode) + ",\"sentence\":" + text(sentence_of(group)) +
            ",\"missing\":" + list(group.missing, of_member) + ",\"arrived\":" + list(group.arrived, of_member) + "}";

@@ -18,7 +18,7 @@ struct Sight {
 
 struct Look {
     std::vector<Sight> processes;
-    std::vector<Group> groups;
+    std::vector<SeenGroup> groups;
 };
 
 std::string to_json(const Look& look);

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rows import Comm, Rank, lines, sealed
 from tollbar import _native
-from tollbar.look.gathered import Line
+from tollbar.look.gathered import SealedLine
 
 PROCESSES = 4
 _LINE = 1500  #: bytes at most, which come as one through a pipe
@@ -24,7 +24,7 @@ _LINE = 1500  #: bytes at most, which come as one through a pipe
 _LATEST_S = 2.0
 
 
-def host(number: int, hosts: int, ranks: int, missing: set[int]) -> list[Line]:
+def host(number: int, hosts: int, ranks: int, missing: set[int]) -> list[SealedLine]:
     """Ranks in MPI_COMM_WORLD and in communicators of a host and across hosts; those that are missing are outside."""
     size, made = hosts * ranks, []
     for rank in range(number * ranks, (number + 1) * ranks):
@@ -35,10 +35,10 @@ def host(number: int, hosts: int, ranks: int, missing: set[int]) -> list[Line]:
     return lines(f"n{number}", *made, most=_LINE - 100)
 
 
-def endless(first: int) -> Iterator[Line]:
+def endless(first: int) -> Iterator[SealedLine]:
     """The rows of a host of which each line announces more, 16 MiB in all."""
     for part in range(16 * 2**20 // 1024):
-        yield Line("for `tollbar run`", f"rows {_native.ROWS_VERSION} {first} 1 {part} 99999999 {'0 ' * 512}")
+        yield SealedLine("for `tollbar run`", f"rows {_native.ROWS_VERSION} {first} 1 {part} 99999999 {'0 ' * 512}")
 
 
 def lies(key: tuple[int, int], hosts: int, ranks: int) -> Iterator[bytes]:

@@ -17,11 +17,11 @@
 
 namespace {
 
-using tollbar::look::Group;
+using tollbar::look::SeenGroup;
 
-std::optional<Group> seen(const std::string& name) {
-    const std::vector<Group> groups = tollbar::look::groups();
-    const auto found = std::ranges::find(groups, name, &Group::name);
+std::optional<SeenGroup> seen(const std::string& name) {
+    const std::vector<SeenGroup> groups = tollbar::look::groups();
+    const auto found = std::ranges::find(groups, name, &SeenGroup::name);
     return found == groups.end() ? std::nullopt : std::optional(*found);
 }
 

@@ -94,15 +94,15 @@ def _word(text: str) -> str:
 
 def lines(
     host: str, *ranks: Rank, turn: int = 1, version: int = _native.ROWS_VERSION, most: int = 200
-) -> list[gathered.Line]:
+) -> list[gathered.SealedLine]:
     """The lines by which they come."""
     text = rows(host, *ranks)
     parts = [text[at : at + most] for at in range(0, len(text), most)]
     facts = f"rows {version} {ranks[0].number} {turn} {{}} {len(parts)} {{}}"
-    return [gathered.Line("for `tollbar run`", facts.format(part, words)) for part, words in enumerate(parts)]
+    return [gathered.SealedLine("for `tollbar run`", facts.format(part, words)) for part, words in enumerate(parts)]
 
 
-def sealed(key: tuple[int, int], line: gathered.Line) -> bytes:
+def sealed(key: tuple[int, int], line: gathered.SealedLine) -> bytes:
     """As a rank of the run with that secret writes it."""
     message = f"{line.text} [~{line.facts}".encode()
     return b"tollbar: " + message + b" %016x]\n" % _native.siphash(key, message)

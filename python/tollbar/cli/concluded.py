@@ -312,11 +312,11 @@ def _part_of(thread: sight.Thread, parts: Mapping[Key, _Part]) -> str | None:
     return parts[thread.key].part if thread.key in parts else None
 
 
-def _named(group: sight.Group) -> str:
+def _named(group: sight.SeenGroup) -> str:
     return f"group {group.name}" if group.name else "a group without a name"
 
 
-def _member(group: sight.Group, member: sight.Member, part: str, host: str) -> Seen:
+def _member(group: sight.SeenGroup, member: sight.SeenMember, part: str, host: str) -> Seen:
     """The row of a member whose thread is not looked at."""
     doing = f"episode {group.episode - member.behind} of {group.called}"
     return Seen(

@@ -52,9 +52,9 @@ class _Sealed:
         self.shown = shown
         self.account: list[str] = []
         self._secret = secret
-        self._lines: list[gathered.Line] = []
+        self._lines: list[gathered.SealedLine] = []
 
-    def take(self, line: gathered.Line) -> None:
+    def take(self, line: gathered.SealedLine) -> None:
         if line.facts == gathered.ACCOUNT:
             self.account.append(line.text)
             return
@@ -63,7 +63,7 @@ class _Sealed:
         if len(self._lines) < _MOST_LINES:
             self._lines.append(line)
 
-    def new(self) -> list[gathered.Line]:
+    def new(self) -> list[gathered.SealedLine]:
         taken = self._lines[:]
         del self._lines[: len(taken)]
         return taken
@@ -109,7 +109,7 @@ class AppendedLines(_Sealed):
         self._path = path
         self._at = 0
 
-    def new(self) -> list[gathered.Line]:
+    def new(self) -> list[gathered.SealedLine]:
         with contextlib.suppress(OSError), self._path.open("rb") as file:
             file.seek(self._at)
             whole = file.read().rpartition(b"\n")

@@ -25,7 +25,7 @@ _MOST_KEPT = 1000  #: of what has been said
 
 
 @dataclass(frozen=True)
-class Line:
+class SealedLine:
     """A line of tollbar's, and what its sealed end says."""
 
     text: str
@@ -66,7 +66,7 @@ class Secret:
         content = f"{text} [~{facts}"
         return f"tollbar: {content} {_native.siphash(self.key, content.encode()):016x}]"
 
-    def unseal(self, line: bytes) -> Line | None:
+    def unseal(self, line: bytes) -> SealedLine | None:
         """The content of a line that a rank of this run has made; None of any other."""
         seal = _SEAL.search(line, max(0, len(line) - 20))  # no more of a line is tried, however long it is
         begin = line.rfind(b"tollbar: ")
@@ -76,7 +76,7 @@ class Secret:
         text, mark, facts = sealed.rpartition(b" [~")
         if not mark or int(seal[1], 16) != _native.siphash(self.key, sealed):
             return None
-        return Line(text.decode(errors="replace"), facts.decode(errors="replace"))
+        return SealedLine(text.decode(errors="replace"), facts.decode(errors="replace"))
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Hosts:
     _said: dict[str, float] = field(default_factory=dict)  #: when, by wait
     _due: float | None = None
 
-    def add(self, line: Line, clock: float) -> str | None:
+    def add(self, line: SealedLine, clock: float) -> str | None:
         """Takes what a host tells; gives what is to be said of rows that cannot be read, once a reason."""
         try:
             kind, version, first, turn, part, parts, text = line.facts.split(" ", 6)

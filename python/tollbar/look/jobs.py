@@ -40,7 +40,7 @@ _MOST_PLACES, _MOST_LISTED = 4, 8
 
 
 @dataclass(frozen=True)
-class Member:
+class JobMember:
     """A rank, or a process without one, by its main thread."""
 
     number: int  #: its rank, or its process where it has none
@@ -59,7 +59,7 @@ class Member:
         """The key of its thread."""
         return self.host, self.thread
 
-    def is_with(self, other: Member) -> bool:
+    def is_with(self, other: JobMember) -> bool:
         """Whether both are in one function that the same places have called. A function that nothing has called proves
         nothing, nor does one in which a program does all its work, unless both called the same from there."""
         if not any(name for name, _ in self.path):  # nothing has names here
@@ -72,7 +72,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Job:
-    members: tuple[Member, ...]
+    members: tuple[JobMember, ...]
     is_ranked: bool
     size: int = 0
     is_all_here: bool = False  #: the job has no members on other hosts
@@ -92,8 +92,8 @@ class Finding:
     """The places of a job's members. `odd`: those that the waiting may wait for, besides `gone` ones."""
 
     sentence: str
-    waiting: tuple[Member, ...]
-    odd: tuple[Member, ...] = ()
+    waiting: tuple[JobMember, ...]
+    odd: tuple[JobMember, ...] = ()
     gone: tuple[int, ...] = ()
     is_guess: bool = True
     is_most: bool = False  #: at least half of the job waits
@@ -109,11 +109,11 @@ class Finding:
         return tuple(waiting), tuple(member.number for member in self.odd), self.gone
 
 
-def member(number: int, process: int, threads: Sequence[Thread]) -> Member:
+def member(number: int, process: int, threads: Sequence[Thread]) -> JobMember:
     """The member that a process is, by all threads that were seen of it: by its main thread, as a rule."""
     first = next((thread for thread in threads if thread.thread == process), None)
     if first is None:
-        return Member(number, process, UNKNOWN, "an unknown place")
+        return JobMember(number, process, UNKNOWN, "an unknown place")
     # A process whose main thread runs a library alone, such as Dask's, has its work in another one.
     working = [thread for thread in threads if any(map(_is_work, thread.frames))]
     if first not in working and len(working) == 1 and _state(first, len(first.frames)) != IDLE:
@@ -129,7 +129,7 @@ def member(number: int, process: int, threads: Sequence[Thread]) -> Member:
     path = tuple((frame.symbol, frame.source) for frame in own)
     looks_after = first.joins or first.waits_for_child
     of_library = str(called) if called else ""
-    return Member(number, process, state, place, path, of_library, together is not None, looks_after, first.thread)
+    return JobMember(number, process, state, place, path, of_library, together is not None, looks_after, first.thread)
 
 
 def _is_work(frame: Frame) -> bool:
@@ -202,7 +202,7 @@ def conclude(job: Job) -> Finding | None:
 
 
 def _places(
-    job: Job, waiting: Sequence[Member], odd: Sequence[Member], gone: Sequence[int] = (), *, polls: bool = False
+    job: Job, waiting: Sequence[JobMember], odd: Sequence[JobMember], gone: Sequence[int] = (), *, polls: bool = False
 ) -> str:
     """The sentence that says where they are; those that most are with first. `polls`: none of them is seen to wait."""
     folded = _folded(waiting)
@@ -244,13 +244,13 @@ def _named(job: Job, numbers: Sequence[int]) -> str:
     return f"{one if len(numbers) == 1 else many} {_native.listed(sorted(numbers))}"
 
 
-def _folded(members: Iterable[Member]) -> list[tuple[str, list[Member]]]:
+def _folded(members: Iterable[JobMember]) -> list[tuple[str, list[JobMember]]]:
     """The places and who is there, the fullest first: leaves of the prefix tree of their stacks, cut nearer to its
     root where the leaves are too many for a sentence."""
     members = sorted(members, key=lambda one: one.number)
     depth = 1 + max((len(one.path) for one in members), default=0)
     while True:
-        nodes: dict[str, list[Member]] = defaultdict(list)
+        nodes: dict[str, list[JobMember]] = defaultdict(list)
         for one in members:
             nodes[_at_depth(one, depth)].append(one)
         if len(nodes) <= _MOST_PLACES or depth < 1:
@@ -258,7 +258,7 @@ def _folded(members: Iterable[Member]) -> list[tuple[str, list[Member]]]:
         depth -= 1
 
 
-def _at_depth(one: Member, depth: int) -> str:
+def _at_depth(one: JobMember, depth: int) -> str:
     if depth > len(one.path):
         return one.place
     return f"{one.path[depth - 1][0]}()" if depth else "several places"

@@ -233,7 +233,7 @@ def at_of(moment: Moment, symbol: re.Pattern[str]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Member:
+class SeenMember:
     rank: int
     state: str
     process: int
@@ -242,7 +242,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Group:
+class SeenGroup:
     """A group of tollbar."""
 
     name: str  #: empty: it has none
@@ -250,8 +250,8 @@ class Group:
     ranks: int
     episode: int
     sentence: str  #: about its missing; empty: none, or nobody has arrived
-    missing: tuple[Member, ...]
-    arrived: tuple[Member, ...]
+    missing: tuple[SeenMember, ...]
+    arrived: tuple[SeenMember, ...]
 
     @property
     def called(self) -> str:
@@ -261,7 +261,7 @@ class Group:
 @dataclass(frozen=True)
 class Sight:
     threads: tuple[Thread, ...]
-    groups: tuple[Group, ...]  #: that have not moved between the looks
+    groups: tuple[SeenGroup, ...]  #: that have not moved between the looks
 
 
 def read(document: Mapping[str, Any]) -> Sight:
@@ -297,6 +297,6 @@ def _frame(seen: Mapping[str, Any]) -> Frame:
     return Frame(symbol, os.path.basename(seen["module"]), seen["source"], seen["at"], seen["mark"])
 
 
-def _group(seen: Mapping[str, Any]) -> Group:
-    missing, arrived = (tuple(Member(**member) for member in seen[which]) for which in ("missing", "arrived"))
-    return Group(seen["name"], seen["plan"], seen["ranks"], seen["episode"], seen["sentence"], missing, arrived)
+def _group(seen: Mapping[str, Any]) -> SeenGroup:
+    missing, arrived = (tuple(SeenMember(**member) for member in seen[which]) for which in ("missing", "arrived"))
+    return SeenGroup(seen["name"], seen["plan"], seen["ranks"], seen["episode"], seen["sentence"], missing, arrived)

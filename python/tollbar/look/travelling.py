@@ -16,7 +16,7 @@ from typing import Any
 
 from tollbar.backports import zip_equal
 from tollbar.look.facts import Facts
-from tollbar.look.gathered import Line, Secret
+from tollbar.look.gathered import SealedLine, Secret
 
 #: The letters of a part: srun passes on lines of 1024, with the number of a task before them.
 _MOST = 700
@@ -96,7 +96,7 @@ class Coming:
     _parts: list[str] = field(default_factory=list)
     _size: int = 0
 
-    def add(self, line: Line) -> None:
+    def add(self, line: SealedLine) -> None:
         """Takes a line. Raises NoFacts of one that does not follow."""
         try:
             what, number, of, part = line.facts.split(" ", 3)

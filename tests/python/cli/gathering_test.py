@@ -116,7 +116,7 @@ key = int(value[:16], 16), int(value[16:32], 16)
 for turn in range(1, 6 if sys.argv[1] != "sealed" else 1000):
     text = f"a barrier: thread 7 has waited {0.4 * turn:.1f} s: 1 of 2 threads have not arrived, thread 7 has"
     version = 99 if sys.argv[1] == "other" else 1
-    line = sealed(key, gathered.Line(text, f"missing {version} {0.4 * turn:.1f} 1 - 7 by 1 thread 7\ta barrier"))
+    line = sealed(key, gathered.SealedLine(text, f"missing {version} {0.4 * turn:.1f} 1 - 7 by 1 thread 7\ta barrier"))
     os.write(2, f"tollbar: {text}\n".encode() if sys.argv[1] == "plain" else line)
     time.sleep(0.4)
 """

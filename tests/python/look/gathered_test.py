@@ -9,7 +9,7 @@ import pytest
 from rows import Comm, Rank, lines, sealed
 from tollbar import _native
 from tollbar.look import gathered
-from tollbar.look.gathered import Line
+from tollbar.look.gathered import SealedLine
 
 TIMEOUT_S = 30.0
 
@@ -20,14 +20,14 @@ def test_a_seal_is_siphash_as_its_paper_has_it():
 
 
 def test_a_line_of_a_rank_is_told_whatever_a_launcher_puts_before_it():
-    secret, told = gathered.Secret(accounts=False), Line("rank 1 waits", "at 1 2 3")
+    secret, told = gathered.Secret(accounts=False), SealedLine("rank 1 waits", "at 1 2 3")
     line = sealed(secret.key, told).rstrip()
     assert secret.unseal(line) == secret.unseal(b"[1,0]<stderr>:" + line) == told
 
 
 def test_nobody_without_the_secret_makes_or_alters_a_line():
     secret, other = gathered.Secret(accounts=False), gathered.Secret(accounts=False)
-    told = Line("rank 1 waits", "at 1 2 3")
+    told = SealedLine("rank 1 waits", "at 1 2 3")
     line = sealed(secret.key, told).rstrip()
     for forged in (
         sealed(other.key, told),
@@ -160,10 +160,10 @@ def test_rows_of_another_version_are_refused_and_so_are_others_that_cannot_be_re
     [other, *_] = lines("n1", *waits(0, 1), version=_native.ROWS_VERSION + 1)
     for wrong in (
         other,
-        Line("", "at 1 7 0"),
-        Line("", ""),
-        Line("", "rows x 0 1 0 1 h"),
-        Line("", "rows 1 0 1 z 1 h"),
+        SealedLine("", "at 1 7 0"),
+        SealedLine("", ""),
+        SealedLine("", "rows x 0 1 0 1 h"),
+        SealedLine("", "rows 1 0 1 z 1 h"),
     ):
         fresh = gathered.Hosts(TIMEOUT_S)
         assert fresh.add(wrong, 0.0) == "ranks tell what another version of tollbar has to read"
@@ -172,7 +172,7 @@ def test_rows_of_another_version_are_refused_and_so_are_others_that_cannot_be_re
     damaged = dataclasses.replace(damaged, facts=damaged.facts + " 0")
     assert hosts.add(damaged, 0.0) == "what ranks of a host tell cannot be read"
     for part in ("5 1", "-1 1", "0 0", "0 -3"):
-        assert hosts.add(Line("", f"rows {_native.ROWS_VERSION} 9 2 {part} h"), 0.0) is None
+        assert hosts.add(SealedLine("", f"rows {_native.ROWS_VERSION} 9 2 {part} h"), 0.0) is None
     told(hosts, 0.0, "n1", *waits(0, 1, 2), late(3))
     assert len(said(hosts, 0.0)) == 1, "and the rest goes on"
 
@@ -188,7 +188,7 @@ def test_lines_of_two_turns_are_not_mixed():
 def test_who_writes_without_end_uses_up_no_memory():
     hosts = gathered.Hosts(TIMEOUT_S)
     endless = f"rows {_native.ROWS_VERSION} 0 1 {{}} 99999 {'0 ' * 40_000}"
-    refused = [hosts.add(Line("", endless.format(part)), 0.0) for part in range(120)]
+    refused = [hosts.add(SealedLine("", endless.format(part)), 0.0) for part in range(120)]
     assert [why for why in refused if why] == ["what ranks of a host tell cannot be read"]
     assert sum(len(text) for parts in hosts._parts.values() for text in parts.texts.values()) <= 9e6
 

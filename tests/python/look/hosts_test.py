@@ -11,7 +11,7 @@ from tollbar.look import facts, gathered, hosts, jobs, sight, travelling
 
 MOMENT = sight.Moment("S", 7, (1, 2), 5, 12.5, None, (sight.Frame("main", "a.out", "a.c:3", 9, 0),), (), True, ())
 THREAD = sight.Thread(41, 41, "a.out", MOMENT, MOMENT)
-MEMBER = jobs.Member(3, 41, jobs.WAITS, "read() under main", (("main", "a.c:3"),), "read", thread=41)
+MEMBER = jobs.JobMember(3, 41, jobs.WAITS, "read() under main", (("main", "a.c:3"),), "read", thread=41)
 SEEN = facts.Facts(sight.Sight((THREAD,), ()), {41: (3, None)}, jobs.Job((MEMBER,), True, 4), missed=("more",))
 
 #: A host: it reads a question, says that it has looked, waits for the word, and answers as the test wants it.

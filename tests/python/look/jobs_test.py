@@ -21,9 +21,9 @@ PATHS = {
 STATES = (*jobs.BUSY, jobs.WAITS, jobs.STOPPED, jobs.IDLE, jobs.UNKNOWN)
 
 
-def member(number: int, state: str, where: str) -> jobs.Member:
+def member(number: int, state: str, where: str) -> jobs.JobMember:
     path, called, is_together = PATHS[where]
-    return jobs.Member(number, 100 + number, state, f"{called}() under {where}", path, called, is_together)
+    return jobs.JobMember(number, 100 + number, state, f"{called}() under {where}", path, called, is_together)
 
 
 def job(*members: tuple[str, str], size: int = 0, is_all_here: bool = False, ranked: bool = True) -> jobs.Job:
@@ -104,7 +104,7 @@ def test_workers_that_wait_for_work_wait_for_nobody():
 def test_many_places_are_folded_into_the_functions_they_have_in_common():
     paths = [(("main", "t.py:1"), ("step", f"t.py:{line}")) for line in range(12)]
     members = [
-        jobs.Member(n, n, jobs.WAITS, f"recv() under step (t.py:{n})", path, "recv") for n, path in enumerate(paths)
+        jobs.JobMember(n, n, jobs.WAITS, f"recv() under step (t.py:{n})", path, "recv") for n, path in enumerate(paths)
     ]
     found = jobs.conclude(jobs.Job(tuple(members), True, 12))
     assert found.sentence.startswith("all 12 ranks are in one place, step(); "), found.sentence
