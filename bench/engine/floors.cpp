@@ -30,7 +30,7 @@ namespace {
 
 using Word = std::atomic<std::uint64_t>;
 
-struct alignas(line_bytes) Line {
+struct alignas(line_bytes) SharedLine {
     Word word{0};
 };
 
@@ -74,7 +74,7 @@ double median_of_two_sides(int cpu, int other_cpu, First first, Second second) {
 /// One word is written in turn: 2k-1 by the first side, 2k by the second; a round trip is two transfers.
 template <class Relax>
 double one_way(const std::vector<int>& cpus, Relax relax) {
-    Line line;
+    SharedLine line;
     const double round_trip = median_of_two_sides(
         cpus[0], cpus[1],
         [&](std::uint64_t done) {
@@ -93,7 +93,7 @@ double one_way(const std::vector<int>& cpus, Relax relax) {
 }
 
 double exchange(const std::vector<int>& cpus) {
-    std::array<Line, 2> lines;
+    std::array<SharedLine, 2> lines;
     const auto side = [&](Word& own, const Word& others) {
         return [&own, &others](std::uint64_t done) {
             for (std::uint64_t k = done + 1; k <= done + trips; ++k) {

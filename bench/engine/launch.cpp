@@ -33,8 +33,8 @@ Launch launch_of(const Program& program, const Options& options, const Peers* pe
 }
 
 /// The result of parse_options(), or the words that it throws.
-struct Asked {
-    Asked(int count, const char* const* words, std::vector<Flag> flags, bool alone) {
+struct ParsedOptions {
+    ParsedOptions(int count, const char* const* words, std::vector<Flag> flags, bool alone) {
         const auto told_elsewhere = [](std::string_view, std::string_view) {
             throw WrongUse("--ranks is for the launcher to say: mpirun -n RANKS");
         };
@@ -134,7 +134,7 @@ void Launch::begin(const Versions& versions) const {
 
 int run(const Program& program, int count, const char* const* words) {
     const char* name = program.name.c_str();
-    const Asked asked(count, words, program.flags, !program.join);
+    const ParsedOptions asked(count, words, program.flags, !program.join);
     std::unique_ptr<Peers> peers;
     const auto complain = [&](const std::string& what) {
         if (!peers || peers->rank() == 0) std::fprintf(stderr, "%s: %s\n", name, what.c_str());

@@ -13,7 +13,7 @@
 
 namespace tollbar::bench {
 
-class OpenMpTeam final : public Team {
+class OpenMpTeam final : public ProcessThreads {
 public:
     explicit OpenMpTeam(Rank threads) : threads_(threads) {
         omp_set_dynamic(0);

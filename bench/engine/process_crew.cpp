@@ -97,7 +97,7 @@ private:
     TollBoard tolls_;
 };
 
-ProcessCrew::ProcessCrew(const Launch& launch, std::unique_ptr<Team> team)
+ProcessCrew::ProcessCrew(const Launch& launch, std::unique_ptr<ProcessThreads> team)
     : peers_(*launch.peers), team_(std::move(team)), places_(launch.places()), crowded_(launch.crowded()),
       stamped_(launch.pace.stamped), isolated_(launch.pace.isolated),
       memory_(PeersMemory::make(peers_, in_lines(sizeof(Board) + ranks() * sizeof(Usage)) +

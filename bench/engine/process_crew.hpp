@@ -10,9 +10,9 @@
 namespace tollbar::bench {
 
 /// The threads of one process: one, unless somebody knows better.
-class Team {
+class ProcessThreads {
 public:
-    virtual ~Team() = default;
+    virtual ~ProcessThreads() = default;
     virtual Rank threads() const noexcept { return 1; }
 
     /// Runs action(thread) on each of them at once and returns when all are done.
@@ -59,7 +59,8 @@ private:
 class ProcessCrew final : public Crew {
 public:
     /// Collective. Each thread of each team is a rank of the launch. Throws std::runtime_error.
-    explicit ProcessCrew(const Launch& launch, std::unique_ptr<Team> team = std::make_unique<Team>());
+    explicit ProcessCrew(const Launch& launch,
+                         std::unique_ptr<ProcessThreads> team = std::make_unique<ProcessThreads>());
 
     Rank ranks() const noexcept override { return peers_.ranks() * team_->threads(); }
     void run(const Job& job) override;
@@ -77,7 +78,7 @@ private:
     void meet() const noexcept;
 
     const Peers& peers_;
-    std::unique_ptr<Team> team_;
+    std::unique_ptr<ProcessThreads> team_;
     Places places_;
     bool crowded_;
     std::uint64_t stamped_;   ///< that there is room for

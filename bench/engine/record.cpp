@@ -35,21 +35,23 @@ std::string spelled(double number) {
 
 }  // namespace
 
-Line::Line(std::string_view record) : line_("{\"record\":" + quoted(record)) {}
+JsonLine::JsonLine(std::string_view record) : line_("{\"record\":" + quoted(record)) {}
 
-void Line::add_raw(std::string_view key, std::string_view value) {
+void JsonLine::add_raw(std::string_view key, std::string_view value) {
     line_ += ',';
     line_ += quoted(key);
     line_ += ':';
     line_ += value;
 }
 
-void Line::add(std::string_view key, std::string_view text) { add_raw(key, quoted(text)); }
-void Line::add(std::string_view key, double number) { add_raw(key, spelled(number)); }
+void JsonLine::add(std::string_view key, std::string_view text) { add_raw(key, quoted(text)); }
+void JsonLine::add(std::string_view key, double number) { add_raw(key, spelled(number)); }
 
-void Line::add(std::string_view key, std::optional<double> number) { add_raw(key, number ? spelled(*number) : "null"); }
+void JsonLine::add(std::string_view key, std::optional<double> number) {
+    add_raw(key, number ? spelled(*number) : "null");
+}
 
-void Line::add(std::string_view key, std::span<const double> numbers) {
+void JsonLine::add(std::string_view key, std::span<const double> numbers) {
     std::string list = "[";
     for (const double number : numbers) {
         if (list.size() > 1) list += ',';
@@ -58,7 +60,7 @@ void Line::add(std::string_view key, std::span<const double> numbers) {
     add_raw(key, list + ']');
 }
 
-void Line::print() const {
+void JsonLine::print() const {
     std::fputs((line_ + "}\n").c_str(), stdout);
     std::fflush(stdout);
 }

@@ -70,9 +70,9 @@ private:
 };
 
 /// A line in the making; Record is what programs use.
-class Line {
+class JsonLine {
 public:
-    explicit Line(std::string_view record);
+    explicit JsonLine(std::string_view record);
 
     void add(std::string_view key, std::string_view text);
     void add(std::string_view key, double number);
@@ -119,7 +119,7 @@ public:
     void print() const { line_.print(); }
 
 private:
-    Line line_;
+    JsonLine line_;
 };
 
 /// Prints that something is not measured, and why, in words.

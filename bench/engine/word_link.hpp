@@ -17,11 +17,11 @@ using namespace detail;
 
 /// May lie in memory that processes share.
 struct WordLink {
-    struct alignas(line_bytes) Line {
+    struct alignas(line_bytes) SharedLine {
         std::array<Word<NativeSync>, 2> words{};  ///< towards rank 1, and back
     };
 
-    std::array<Line, most_messages> lines{};
+    std::array<SharedLine, most_messages> lines{};
     std::array<Sleepers<NativeSync>, 2> sleepers{};  ///< of either rank
 };
 

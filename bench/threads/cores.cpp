@@ -24,7 +24,7 @@ namespace tollbar::bench {
 
 namespace {
 
-struct alignas(line_bytes) Line {
+struct alignas(line_bytes) SharedLine {
     std::atomic<std::uint64_t> word{0};
     std::atomic<std::uint64_t> second{0};
 };
@@ -56,7 +56,7 @@ double median_ns(const std::vector<int>& cpus, const Work& work) {
 double measure(std::string_view what, const std::vector<int>& cpus) {
     constexpr std::uint64_t times = 10'000;
     const double all = static_cast<double>(times) * static_cast<double>(cpus.size());
-    Line line;
+    SharedLine line;
     if (what == "pause")
         return median_ns(cpus,
                          [](std::size_t) {

@@ -90,12 +90,12 @@ Machine changed(const Machine& from, const std::optional<std::string>& name, con
 
 Outcome run(const std::string& barrier, std::int64_t threads, const Machine& machine, const std::string& placement,
             std::int64_t episodes, double spread_us, std::uint64_t seed, const python::Watch& watch) {
-    const Asked request{.barrier = barrier,
-                        .threads = python::count(threads, "threads"),
-                        .placement = python::named<Placement>(placement, placements, "placement"),
-                        .episodes = python::count(episodes, "episodes"),
-                        .spread_ns = spread_us * 1000,
-                        .seed = seed};
+    const CoresRun request{.barrier = barrier,
+                           .threads = python::count(threads, "threads"),
+                           .placement = python::named<Placement>(placement, placements, "placement"),
+                           .episodes = python::count(episodes, "episodes"),
+                           .spread_ns = spread_us * 1000,
+                           .seed = seed};
     const python::LockGivenUp others_go_on;
     return simulate(machine, request, python::watch_by(watch));
 }

@@ -161,7 +161,7 @@ public:
 private:
     static constexpr std::uint64_t children = 4;
 
-    struct alignas(line_bytes) Line {
+    struct alignas(line_bytes) SharedLine {
         std::array<Word<Sync>, children> arrived{};
         Word<Sync> woken{0};
     };
@@ -195,7 +195,7 @@ private:
     std::uint64_t threads_;
     Gate gate_;
     std::uint64_t stride_;  ///< lines of a node
-    std::vector<Line> nodes_;
+    std::vector<SharedLine> nodes_;
     Waiter<Sync> waiter_;
     Critical<Sync> critical_;
     Lone phase_, all_woken_;

@@ -30,7 +30,7 @@ namespace tollbar::models {
 
 namespace {
 
-struct Asked {
+struct Arguments {
     std::string platform;
     Rank ranks = 0;
     double gap_s = 0;
@@ -41,13 +41,13 @@ struct Asked {
 /// A plan has a slash behind an '@' or a colon only.
 bool is_setting(const std::string& word) { return word.find('/') < word.find_first_of(":@"); }
 
-Asked read(int count, char** words) {
+Arguments read(int count, char** words) {
     if (count < 5) throw std::invalid_argument("usage: tollbar-simulate-cluster PLATFORM RANKS GAP_US PLAN...");
-    Asked asked{.platform = words[1],
-                .ranks = static_cast<Rank>(std::stoul(words[2])),
-                .gap_s = std::stod(words[3]) * 1e-6,
-                .plans = {},
-                .settings = {}};
+    Arguments asked{.platform = words[1],
+                    .ranks = static_cast<Rank>(std::stoul(words[2])),
+                    .gap_s = std::stod(words[3]) * 1e-6,
+                    .plans = {},
+                    .settings = {}};
     for (const std::string word : std::span(words, static_cast<std::size_t>(count)).subspan(4)) {
         if (is_setting(word)) {
             asked.settings.push_back(word);
@@ -121,7 +121,7 @@ void print(const Plan& plan, const EpisodeTimes& times) {
 }
 
 void simulate(int count, char** words) {
-    const Asked asked = read(count, words);
+    const Arguments asked = read(count, words);
     std::string quiet = "--log=root.thresh:warning";
     std::array arguments{words[0], quiet.data()};
     int number = arguments.size();

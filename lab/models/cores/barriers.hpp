@@ -28,24 +28,24 @@ public:
 };
 
 /// The core of each thread.
-using Team = std::vector<Core>;
+using Cores = std::vector<Core>;
 
 /// The clusters of a team's cores, as if a mask had just these.
-detail::Clusters clusters_of(const Team& team, const Machine& machine);
+detail::Clusters clusters_of(const Cores& team, const Machine& machine);
 
 using Made = std::unique_ptr<Barrier>;
 
 template <class Kind>
-Made made(const Team& team) {
+Made made(const Cores& team) {
     return std::make_unique<Kind>(team);
 }
 
-/// tollbar's own, as Asked::barrier spells them. Throws std::invalid_argument.
-Made make_own(const std::string& spelling, const Team& team, const Machine& machine);
+/// tollbar's own, as CoresRun::barrier spells them. Throws std::invalid_argument.
+Made make_own(const std::string& spelling, const Cores& team, const Machine& machine);
 
 struct Peer {
     const char* name;
-    Made (*make)(const Team& team);
+    Made (*make)(const Cores& team);
 };
 
 /// Barriers that users have today.
@@ -53,6 +53,6 @@ const std::vector<Peer>& standard_peers();
 const std::vector<Peer>& concurrency_kit();
 
 /// Barriers of a paper, and its variants (published.hpp); null for any other name.
-Made make_published(std::string_view name, const Team& team);
+Made make_published(std::string_view name, const Cores& team);
 
 }  // namespace tollbar::cores

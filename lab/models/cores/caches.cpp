@@ -58,7 +58,7 @@ void Caches::run(const std::function<void(Thread)>& body, const std::function<vo
         throw std::logic_error("the simulated barrier never ends");
 }
 
-void Caches::post(Event::What what, double at, Thread thread, Request* request, Line* line) {
+void Caches::post(Event::What what, double at, Thread thread, Request* request, CacheLine* line) {
     events_.push({at, order_++, what, thread, request, line});
 }
 
@@ -98,7 +98,7 @@ void Caches::compute(double ns) {
 }
 
 void Caches::pause() {
-    Line* const line = polled_[self_];
+    CacheLine* const line = polled_[self_];
     const bool copy = line != nullptr && (line->sharers[self_] || (line->owner == self_ && !line->granting));
     if (!copy || store_under_way(*line) != nullptr) return compute(machine_.pause_ns);
     line->watching.emplace_back(self_, now_);
@@ -106,7 +106,7 @@ void Caches::pause() {
     while (awake_[self_] == 0) block();
 }
 
-Line& Caches::line(const std::uint64_t& word) {
+CacheLine& Caches::line(const std::uint64_t& word) {
     const auto [found, fresh] = lines_.try_emplace(reinterpret_cast<std::uintptr_t>(&word) / line_size);
     if (fresh) {
         found->second.cluster_has.resize(cluster_.size());
@@ -122,7 +122,7 @@ std::uint64_t Caches::most_handed_over() const noexcept {
 }
 
 std::uint64_t Caches::load(const std::uint64_t& word) {
-    Line& at = line(word);
+    CacheLine& at = line(word);
     const auto& stores = stores_[self_];
     const auto own = std::find_if(stores.rbegin(), stores.rend(),
                                   [&](const auto& store) { return store->word == &word && !store->done; });
@@ -146,7 +146,7 @@ std::uint64_t Caches::load(const std::uint64_t& word) {
 }
 
 void Caches::store(std::uint64_t& word, std::uint64_t value) {
-    Line& at = line(word);
+    CacheLine& at = line(word);
     forget_done_stores();
     if (at.owner == self_ && !at.granting && stores_[self_].empty()) {
         word = value;
@@ -191,7 +191,7 @@ std::uint64_t Caches::miss(Request& request) {
     return request.result;
 }
 
-Request* Caches::store_under_way(const Line& at) const {
+Request* Caches::store_under_way(const CacheLine& at) const {
     for (const auto& store : stores_[self_])
         if (store->line == &at && !store->done) return store.get();
     return nullptr;

@@ -71,32 +71,32 @@ private:
         What what;
         Thread thread;
         Request* request;
-        Line* line;
+        CacheLine* line;
 
         bool operator<(const Event& other) const { return at != other.at ? at > other.at : order > other.order; }
     };
 
-    void post(Event::What what, double at, Thread thread, Request* request = nullptr, Line* line = nullptr);
+    void post(Event::What what, double at, Thread thread, Request* request = nullptr, CacheLine* line = nullptr);
     void happen(const Event& event);
     void go(Thread thread);
     void block();
-    Line& line(const std::uint64_t& word);
-    bool has(const Line& at, Thread thread) const;
-    Request* store_under_way(const Line& at) const;
+    CacheLine& line(const std::uint64_t& word);
+    bool has(const CacheLine& at, Thread thread) const;
+    Request* store_under_way(const CacheLine& at) const;
     void forget_done_stores();
     std::uint64_t change_word(Request& request);
     std::uint64_t miss(Request& request);
     void send(Request& request);
     void finish(Request& request);
-    void serve(Line& at);
-    bool serve_in_cluster(Line& at, Request& request);
-    void serve_load(Line& at, Request& request);
-    void serve_write(Line& at, Request& request);
-    void take_from_pollers(Line& at, Thread winner);
+    void serve(CacheLine& at);
+    bool serve_in_cluster(CacheLine& at, Request& request);
+    void serve_load(CacheLine& at, Request& request);
+    void serve_write(CacheLine& at, Request& request);
+    void take_from_pollers(CacheLine& at, Thread winner);
     double distance(Thread one, Thread other) const;
     double nearest(const Threads& some, Thread thread) const;
     double farthest(const Threads& some, Thread thread) const;
-    double from_source(const Line& at, Thread thread) const;
+    double from_source(const CacheLine& at, Thread thread) const;
     double within_socket(Thread thread) const;
 
     static thread_local Caches* current_;
@@ -112,10 +112,10 @@ private:
     std::uint64_t misses_ = 0;
     std::uint64_t order_ = 0;
     std::priority_queue<Event> events_;
-    std::unordered_map<std::uintptr_t, Line> lines_;
+    std::unordered_map<std::uintptr_t, CacheLine> lines_;
     std::vector<Fiber> fibers_;
     std::vector<std::vector<std::unique_ptr<Request>>> stores_;  ///< by thread: its store buffer
-    std::vector<Line*> polled_;                                  ///< by thread: what it loaded last
+    std::vector<CacheLine*> polled_;                             ///< by thread: what it loaded last
     std::vector<char> awake_;                                    ///< by thread: whether it may poll again
 };
 

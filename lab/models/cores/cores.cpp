@@ -18,7 +18,7 @@ constexpr std::uint32_t warm_up = 8;
 constexpr std::uint32_t most_episodes = 1'000'000;
 
 /// The core of each thread.
-std::vector<std::uint32_t> cores_for(const Machine& machine, const Asked& asked) {
+std::vector<std::uint32_t> cores_for(const Machine& machine, const CoresRun& asked) {
     std::vector<std::uint32_t> cores(machine.cores.size());
     std::iota(cores.begin(), cores.end(), 0);
     if (asked.placement == Placement::spread) {
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> cores_for(const Machine& machine, const Asked& asked)
     return cores;
 }
 
-Made make_barrier(const std::string& spelling, const Team& team, const Machine& machine) {
+Made make_barrier(const std::string& spelling, const Cores& team, const Machine& machine) {
     for (const auto* peers : {&standard_peers(), &concurrency_kit()})
         for (const Peer& peer : *peers)
             if (spelling == peer.name) return peer.make(team);
@@ -44,7 +44,7 @@ Made make_barrier(const std::string& spelling, const Team& team, const Machine& 
     return make_own(spelling, team, machine);
 }
 
-void check(const Machine& machine, const Asked& asked) {
+void check(const Machine& machine, const CoresRun& asked) {
     check(machine);
     if (asked.threads < 2 || asked.threads > machine.cores.size())
         throw std::invalid_argument("machine '" + machine.name + "' has cores for 2 to " +
@@ -72,10 +72,10 @@ std::vector<std::string> peers() {
     return names;
 }
 
-Outcome simulate(const Machine& machine, const Asked& asked, const Watch& watch) {
+Outcome simulate(const Machine& machine, const CoresRun& asked, const Watch& watch) {
     check(machine, asked);
     const std::vector<std::uint32_t> cores = cores_for(machine, asked);
-    Team team;
+    Cores team;
     for (const std::uint32_t core : cores) team.push_back(machine.cores[core]);
     const Made barrier = make_barrier(asked.barrier, team, machine);
 

@@ -18,7 +18,7 @@ inline constexpr Thread nobody = ~Thread{0};
 
 enum class Access : std::uint8_t { load, store, add, change };
 
-struct Line;
+struct CacheLine;
 
 struct Request {
     /// Does to the word what was asked for.
@@ -35,7 +35,7 @@ struct Request {
     }
 
     Thread thread;
-    Line* line;
+    CacheLine* line;
     Access access;
     std::uint64_t* word;
     std::uint64_t operand = 0;
@@ -45,7 +45,7 @@ struct Request {
     bool done = false;
 };
 
-struct Line {
+struct CacheLine {
     Thread owner = nobody;
     std::uint64_t handed_over = 0;  ///< how often a write took it from other cores
     Threads sharers;

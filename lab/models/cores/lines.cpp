@@ -40,11 +40,11 @@ double Caches::farthest(const Threads& some, Thread thread) const {
     return (here & ~cluster_[cores_[thread].cluster]).any() ? within_socket(thread) : machine_.cluster_ns;
 }
 
-double Caches::from_source(const Line& at, Thread thread) const {
+double Caches::from_source(const CacheLine& at, Thread thread) const {
     return at.owner != nobody ? distance(at.owner, thread) : nearest(at.sharers, thread);
 }
 
-bool Caches::has(const Line& at, Thread thread) const {
+bool Caches::has(const CacheLine& at, Thread thread) const {
     if (at.owner == thread) return !at.granting;
     return at.sharers[thread] || (at.losing[thread] && now_ < at.lost);
 }
@@ -59,7 +59,7 @@ void Caches::finish(Request& request) {
     const Thread thread = request.thread;
     request.done = true;
     if (request.access != Access::load) {
-        Line& at = *request.line;
+        CacheLine& at = *request.line;
         request.apply();
         at.granting = false;
         if (machine_.held > 0) {
@@ -72,7 +72,7 @@ void Caches::finish(Request& request) {
     go(thread);  // who waits for something else looks, and blocks again
 }
 
-void Caches::serve(Line& at) {
+void Caches::serve(CacheLine& at) {
     while (!at.busy && !at.queue.empty()) {
         Request& request = *at.queue.front();
         at.queue.pop_front();
@@ -86,7 +86,7 @@ void Caches::serve(Line& at) {
 }
 
 /// A cluster's cache serves reads without the line's home.
-bool Caches::serve_in_cluster(Line& at, Request& request) {
+bool Caches::serve_in_cluster(CacheLine& at, Request& request) {
     const auto cluster = cores_[request.thread].cluster;
     if (!machine_.clusters_cache || request.access != Access::load || at.owner != nobody) return false;
     Threads others = at.sharers & cluster_[cluster];
@@ -100,7 +100,7 @@ bool Caches::serve_in_cluster(Line& at, Request& request) {
     return true;
 }
 
-void Caches::serve_load(Line& at, Request& request) {
+void Caches::serve_load(CacheLine& at, Request& request) {
     const double transfer = machine_.busy * from_source(at, request.thread);
     const double busy = at.owner == nobody && at.sharers.any() ? machine_.read_ns : transfer;
     if (at.owner != nobody) {
@@ -115,7 +115,7 @@ void Caches::serve_load(Line& at, Request& request) {
     post(Event::What::free, now_ + busy, request.thread, nullptr, &at);
 }
 
-void Caches::serve_write(Line& at, Request& request) {
+void Caches::serve_write(CacheLine& at, Request& request) {
     const Thread thread = request.thread;
     const bool upgrade = at.owner == nobody && at.sharers[thread];
     double transfer = upgrade ? 0 : machine_.busy * from_source(at, thread);
@@ -142,7 +142,7 @@ void Caches::serve_write(Line& at, Request& request) {
 }
 
 /// They poll at the ends of their pauses, and miss at the first one after they lost the line.
-void Caches::take_from_pollers(Line& at, Thread winner) {
+void Caches::take_from_pollers(CacheLine& at, Thread winner) {
     const double period = machine_.pause_ns + machine_.hit_ns;
     for (const auto& [thread, since] : at.watching) {
         if (thread == winner) continue;

@@ -88,7 +88,7 @@ private:
 };
 
 /// The threads of each cluster.
-Groups clusters_of(const Team& team) {
+Groups clusters_of(const Cores& team) {
     std::map<std::uint32_t, std::vector<Rank>> members;
     for (Rank rank = 0; rank < team.size(); ++rank) members[team[rank].cluster].push_back(rank);
     Groups groups;
@@ -97,7 +97,7 @@ Groups clusters_of(const Team& team) {
 }
 
 /// The plan of a group of pinned threads that may use exactly the cores of the team; its threads join in order.
-Made make_default(const Team& team, const Machine& machine) {
+Made make_default(const Cores& team, const Machine& machine) {
     const auto ranks = static_cast<Rank>(team.size());
     const Clusters clusters = clusters_of(team, machine);
     const Choice choice = default_choice({.ranks = ranks, .cpus = ranks, .pinned = true}, clusters);
@@ -110,7 +110,7 @@ Made make_default(const Team& team, const Machine& machine) {
 }
 
 /// As leaves_for() has it.
-std::unique_ptr<Leaves<Sync>> make_leaves(const Team& team, const Machine& machine) {
+std::unique_ptr<Leaves<Sync>> make_leaves(const Cores& team, const Machine& machine) {
     std::map<std::uint32_t, std::uint32_t> cores;
     for (const Core& core : machine.cores) ++cores[core.cluster];
     std::uint32_t most_of_one_word = 10;
@@ -123,7 +123,7 @@ std::unique_ptr<Leaves<Sync>> make_leaves(const Team& team, const Machine& machi
 
 }  // namespace
 
-Clusters clusters_of(const Team& team, const Machine& machine) {
+Clusters clusters_of(const Cores& team, const Machine& machine) {
     std::map<std::uint32_t, std::uint32_t> cores;
     for (const Core& core : team) ++cores[core.cluster];
     Clusters clusters{.all = {}, .caches = machine.clusters_cache};
@@ -131,7 +131,7 @@ Clusters clusters_of(const Team& team, const Machine& machine) {
     return clusters;
 }
 
-Made make_own(const std::string& spelling, const Team& team, const Machine& machine) {
+Made make_own(const std::string& spelling, const Cores& team, const Machine& machine) {
     constexpr std::string_view combination = "combination";
     if (spelling == "tollbar::barrier") return std::make_unique<WithoutRanks>(team.size(), make_leaves(team, machine));
     if (spelling == "one-word") return std::make_unique<OneWord>(team.size());

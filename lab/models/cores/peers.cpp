@@ -15,7 +15,7 @@ namespace {
 /// poll. A hash of the thread says where it begins.
 class TicketTree final : public Barrier {
 public:
-    explicit TicketTree(const Team& team) : nodes_((team.size() + 1) / 2) {
+    explicit TicketTree(const Cores& team) : nodes_((team.size() + 1) / 2) {
         std::mt19937 random(5);
         for (std::size_t thread = 0; thread < team.size(); ++thread) hash_.push_back(random());
     }
@@ -63,7 +63,7 @@ private:
 /// A counter, and a generation in another line.
 class CounterAndGeneration final : public Barrier {
 public:
-    explicit CounterAndGeneration(const Team& team) : threads_(team.size()) {}
+    explicit CounterAndGeneration(const Cores& team) : threads_(team.size()) {}
 
     void episode(Thread) override {
         const std::uint64_t generation = generation_.word.load(relaxed);

@@ -24,7 +24,7 @@ void await_sense(const Flag& flag, std::uint64_t sense) {
 std::uint32_t rounds_for(std::size_t threads) { return static_cast<std::uint32_t>(std::bit_width(threads - 1)); }
 
 /// A counter and its sense in one line, as ck_barrier_centralized lays them out.
-struct alignas(line_bytes) Group {
+struct alignas(line_bytes) FetchAddGroup {
     /// Adds one; the last of `expected` does `then`, resets the counter and turns the sense, which the others await.
     template <class Then>
     void meet(std::uint64_t expected, std::uint64_t turn, Then&& then) {
@@ -43,20 +43,20 @@ struct alignas(line_bytes) Group {
 
 class Centralized final : public Barrier {
 public:
-    explicit Centralized(const Team& team) : episodes_(team.size()) {}
+    explicit Centralized(const Cores& team) : episodes_(team.size()) {}
     void episode(Thread self) override {
         group_.meet(episodes_.size(), ++episodes_[self] % 2, [] {});
     }
 
 private:
-    Group group_;
+    FetchAddGroup group_;
     std::vector<std::uint64_t> episodes_;
 };
 
 /// Groups of four threads at the nodes of a binary tree that is filled level by level below an empty root.
 class Combining final : public Barrier {
 public:
-    explicit Combining(const Team& team) : groups_((team.size() + 3) / 4 + 1), episodes_(team.size()) {
+    explicit Combining(const Cores& team) : groups_((team.size() + 3) / 4 + 1), episodes_(team.size()) {
         expected_.resize(groups_.size());
         for (std::size_t node = 1; node < groups_.size(); ++node) {
             expected_[node] += std::min<std::size_t>(4, team.size() - (node - 1) * 4);
@@ -72,7 +72,7 @@ private:
         });
     }
 
-    std::vector<Group> groups_;
+    std::vector<FetchAddGroup> groups_;
     std::vector<std::uint64_t> expected_;
     std::vector<std::uint64_t> episodes_;
 };
@@ -80,7 +80,7 @@ private:
 /// The flags of all rounds side by side, one set for odd and one for even episodes, reversed every second time.
 class Dissemination final : public Barrier {
 public:
-    explicit Dissemination(const Team& team) : rounds_(rounds_for(team.size())), rows_(team.size()) {}
+    explicit Dissemination(const Cores& team) : rounds_(rounds_for(team.size())), rows_(team.size()) {}
 
     void episode(Thread self) override {
         const std::uint64_t episode = rows_[self].episodes++;
@@ -110,7 +110,7 @@ private:
 /// Winners await losers, losers the release; each rank's rounds lie side by side.
 class Tournament final : public Barrier {
 public:
-    explicit Tournament(const Team& team) : rows_(team.size()) {}
+    explicit Tournament(const Cores& team) : rows_(team.size()) {}
 
     void episode(Thread self) override {
         const std::uint64_t sense = ++rows_[self].episodes % 2;
@@ -146,7 +146,7 @@ private:
 /// Four children report to a node, two are released by it; what they write lies in its line.
 class Mcs final : public Barrier {
 public:
-    explicit Mcs(const Team& team) : nodes_(team.size()) {}
+    explicit Mcs(const Cores& team) : nodes_(team.size()) {}
 
     void episode(Thread self) override {
         Node& node = nodes_[self];

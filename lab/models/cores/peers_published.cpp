@@ -35,7 +35,7 @@ std::vector<std::string> published_names() {
     return names;
 }
 
-Made make_published(std::string_view name, const Team& team) {
+Made make_published(std::string_view name, const Cores& team) {
     for (const published::Form& form : published::forms) {
         if (form.name != name) continue;
         if (form.tree) return std::make_unique<Tree>(team.size(), form);

@@ -25,7 +25,7 @@ constexpr std::array<PrintedNic, 2> printed{
 double steps_at(const Measured& at) { return steps(make_plan("pairwise", at.nodes)).total; }
 
 /// at_zero + slope * b, in terms of b = Network + Recv.
-struct Line {
+struct StraightLine {
     double at_zero;
     double slope;
 
@@ -44,7 +44,7 @@ struct Line {
     }
 };
 
-Ranges within(Range b, double host_step_us, const Line& fixed, const Line& sdma) {
+Ranges within(Range b, double host_step_us, const StraightLine& fixed, const StraightLine& sdma) {
     const auto limit = [host_step_us](double b_us) {
         return b_us > 0 ? host_step_us / b_us : std::numeric_limits<double>::infinity();
     };
@@ -85,8 +85,8 @@ Ranges ranges(const Measured& at) {
     check(at);
     const double count = steps_at(at);
     const double host_step_us = at.host_us / count;
-    const Line fixed{at.nic_us, -count};                   // NB = a + s b
-    const Line sdma{host_step_us - at.nic_us, count - 1};  // H = a + b + SDMA
+    const StraightLine fixed{at.nic_us, -count};                   // NB = a + s b
+    const StraightLine sdma{host_step_us - at.nic_us, count - 1};  // H = a + b + SDMA
     Range b{0, std::numeric_limits<double>::infinity()};
     fixed.keep(b);
     sdma.keep(b);
@@ -104,12 +104,12 @@ Ranges ranges(const Measured& slow, const Measured& fast, double ratio) {
     const double host_step_us = slow.host_us / slow_steps;
     const double lost = 1 - 1 / ratio;  // of every term of the NIC
     const double nic_terms_us = (host_step_us - fast.host_us / fast_steps) / lost;
-    const Line rdma{(slow.nic_us - fast.nic_us) / lost, -(slow_steps - fast_steps / ratio) / lost};
-    const Line sdma{nic_terms_us - rdma.at_zero, -1 - rdma.slope};
-    const Line host{slow.nic_us - rdma.at_zero, -slow_steps - rdma.slope};  // the host's part of a
-    const Line fixed{slow.nic_us, -slow_steps};
+    const StraightLine rdma{(slow.nic_us - fast.nic_us) / lost, -(slow_steps - fast_steps / ratio) / lost};
+    const StraightLine sdma{nic_terms_us - rdma.at_zero, -1 - rdma.slope};
+    const StraightLine host{slow.nic_us - rdma.at_zero, -slow_steps - rdma.slope};  // the host's part of a
+    const StraightLine fixed{slow.nic_us, -slow_steps};
     Range b{0, std::numeric_limits<double>::infinity()};
-    for (const Line& line : {rdma, sdma, host}) line.keep(b);
+    for (const StraightLine& line : {rdma, sdma, host}) line.keep(b);
     if (!(b.low <= b.high && nic_terms_us <= host_step_us))
         throw std::invalid_argument("no non-negative parameters give the latencies of both NICs at this ratio");
     return within(b, host_step_us, fixed, sdma);

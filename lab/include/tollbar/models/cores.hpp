@@ -66,7 +66,7 @@ enum class Placement : std::uint8_t {
 };
 
 /// The barrier, its threads and how often they meet.
-struct Asked {
+struct CoresRun {
     /// A plan of the catalogue, as a group runs it; "auto", what a group of pinned threads runs that may use the cores
     /// of these and where nothing is tuned; "tollbar::barrier"; "one-word", which that is for few threads, for
     /// any number; "combination", whose processors are the clusters, or "combination/PLAN" with PLAN between these; or
@@ -94,7 +94,7 @@ struct Outcome {
 /// episode before everybody had entered, or never left.
 ///
 ///     double ns = simulate(machine("epyc"), {.barrier = "pairwise", .threads = 64}).barrier_ns;
-Outcome simulate(const Machine& machine, const Asked& asked, const Watch& watch = {});
+Outcome simulate(const Machine& machine, const CoresRun& asked, const Watch& watch = {});
 
 /// The barriers of others that are simulated: what they do to memory, polling for ever. Throws std::bad_alloc.
 std::vector<std::string> peers();

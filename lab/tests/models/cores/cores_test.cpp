@@ -39,12 +39,12 @@ TEST_CASE("nobody leaves any of the barriers early, and everybody leaves") {
 
 TEST_CASE("the same question has the same answer to the last digit") {
     for (const char* barrier : {"tollbar::barrier", "pairwise", "std::barrier"}) {
-        const Asked asked{.barrier = barrier, .threads = 24, .spread_ns = 500, .seed = 3};
+        const CoresRun asked{.barrier = barrier, .threads = 24, .spread_ns = 500, .seed = 3};
         const Outcome once = simulate(machine("mesh"), asked);
         const Outcome again = simulate(machine("mesh"), asked);
         CHECK(once.barrier_ns == again.barrier_ns);
         CHECK(once.events == again.events);
-        Asked other = asked;
+        CoresRun other = asked;
         other.seed = 4;
         CHECK(simulate(machine("mesh"), other).barrier_ns != once.barrier_ns);
     }
@@ -58,13 +58,13 @@ TEST_CASE("two threads that share a cache meet sooner than two on two sockets") 
 }
 
 TEST_CASE("spread threads pay for their distance, shuffled ranks for not knowing it") {
-    const Asked compact{.barrier = "pairwise", .threads = 8, .placement = Placement::compact};
-    Asked spread = compact;
+    const CoresRun compact{.barrier = "pairwise", .threads = 8, .placement = Placement::compact};
+    CoresRun spread = compact;
     spread.placement = Placement::spread;
     CHECK(simulate(machine("epyc"), spread).barrier_ns > 2 * simulate(machine("epyc"), compact).barrier_ns);
 
-    const Asked known{.barrier = "pairwise", .threads = 64};
-    Asked unknown = known;
+    const CoresRun known{.barrier = "pairwise", .threads = 64};
+    CoresRun unknown = known;
     unknown.placement = Placement::shuffled;
     CHECK(simulate(machine("epyc"), unknown).barrier_ns > simulate(machine("epyc"), known).barrier_ns);
 }
@@ -75,7 +75,7 @@ TEST_CASE("a cluster's additions stay in its cache: few misses a thread") {
 }
 
 TEST_CASE("a watcher may end the simulation") {
-    const Asked asked{.barrier = "one-word", .threads = 64, .episodes = 1000};
+    const CoresRun asked{.barrier = "one-word", .threads = 64, .episodes = 1000};
     CHECK_THROWS_WITH(simulate(machine("epyc"), asked, [](const Progress&) { throw std::runtime_error("enough"); }),
                       "enough");
     CHECK(simulate(machine("epyc"), {.threads = 2}).barrier_ns > 0);  // another is as if nothing had been
