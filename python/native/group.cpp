@@ -52,9 +52,9 @@ std::vector<Rank> ranks_of(const std::vector<absent>& missing) {
 }
 
 /// One rank, until it leaves. Calls out of order raise RuntimeError, which C++ leaves to checked builds.
-class Member {
+class OwnedParticipant {
 public:
-    Member(group& group, Rank rank) : self_(std::make_unique<participant>(group.join(rank))) {}
+    OwnedParticipant(group& group, Rank rank) : self_(std::make_unique<participant>(group.join(rank))) {}
 
     void arrive() {
         participant& self = joined();
@@ -120,19 +120,20 @@ private:
 }  // namespace
 
 void bind_group(nb::module_& m) {
-    nb::class_<Member>(m, "Participant",
-                       "One rank of a Group, used by one thread at a time. As a context manager it leaves at the end.")
-        .def("arrive", &Member::arrive, "Enters the next episode; never blocks.")
-        .def("test", &Member::test, "Whether the episode is over; never blocks.")
-        .def("wait", &Member::wait, "Blocks until the episode is over.")
-        .def("wait_for", &Member::wait_for, "seconds"_a,
+    nb::class_<OwnedParticipant>(
+        m, "Participant",
+        "One rank of a Group, used by one thread at a time. As a context manager it leaves at the end.")
+        .def("arrive", &OwnedParticipant::arrive, "Enters the next episode; never blocks.")
+        .def("test", &OwnedParticipant::test, "Whether the episode is over; never blocks.")
+        .def("wait", &OwnedParticipant::wait, "Blocks until the episode is over.")
+        .def("wait_for", &OwnedParticipant::wait_for, "seconds"_a,
              "Blocks at most that long; False when time ran out, and then any wait may follow.")
-        .def("arrive_and_wait", &Member::arrive_and_wait, "Both, the plain barrier.")
-        .def("missing", &Member::missing, "The ranks that have not arrived in this rank's episode.")
-        .def_prop_ro("rank", &Member::rank, "The number it joined as.")
-        .def("leave", &Member::leave, "Leaves the group; the rank may be joined again.")
+        .def("arrive_and_wait", &OwnedParticipant::arrive_and_wait, "Both, the plain barrier.")
+        .def("missing", &OwnedParticipant::missing, "The ranks that have not arrived in this rank's episode.")
+        .def_prop_ro("rank", &OwnedParticipant::rank, "The number it joined as.")
+        .def("leave", &OwnedParticipant::leave, "Leaves the group; the rank may be joined again.")
         .def("__enter__", [](nb::object self) { return self; })
-        .def("__exit__", [](Member& self, const nb::args&) { self.leave(); });
+        .def("__exit__", [](OwnedParticipant& self, const nb::args&) { self.leave(); });
 
     nb::class_<group>(m, "Group", "A fixed number of ranks, threads of this process, that meet in barriers by a plan.")
         .def(nb::new_(&make_group), "ranks"_a, "plan"_a = "", "wait"_a = "auto",
@@ -143,7 +144,7 @@ void bind_group(nb::module_& m) {
                 if (rank < 0 || rank >= self.ranks())
                     throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of 0.." +
                                                 std::to_string(self.ranks() - 1));
-                return std::make_unique<Member>(self, static_cast<Rank>(rank));
+                return std::make_unique<OwnedParticipant>(self, static_cast<Rank>(rank));
             },
             "rank"_a, "Joins as that rank, in the thread that will use it.")
         .def_prop_ro("ranks", &group::ranks, "How many there are.")

@@ -70,10 +70,10 @@ Rank to_rank(std::int64_t number, const char* meaning) {
 }
 
 /// A rank as a number, a role by its letters.
-using Member = std::variant<Rank, std::string>;
+using ShownMember = std::variant<Rank, std::string>;
 using AnyMember = std::variant<std::int64_t, std::string>;  // as it comes
 
-Member show_member(Rank member) {
+ShownMember show_member(Rank member) {
     if (is_role(member)) return member_text(member);
     return member;
 }
@@ -165,8 +165,8 @@ std::optional<std::string_view> fault_name(const Verdict& verdict) {
     return fault_names.at(static_cast<std::size_t>(verdict.fault));
 }
 
-std::optional<Member> at_fault(const Verdict& verdict, Rank member) {
-    return verdict.holds() ? std::nullopt : std::optional<Member>(show_member(member));
+std::optional<ShownMember> at_fault(const Verdict& verdict, Rank member) {
+    return verdict.holds() ? std::nullopt : std::optional<ShownMember>(show_member(member));
 }
 
 using LateRanks = std::map<std::int64_t, double>;

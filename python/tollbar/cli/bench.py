@@ -20,7 +20,7 @@ from tollbar.cli import arguments, bench_effort, bench_times, bench_values, ways
 from tollbar.cli.bench_effort import EFFORTS, effort
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
-from tollbar.cli.watching import Watcher, finished
+from tollbar.cli.watching import MeasuringProgress, finished
 
 if TYPE_CHECKING:
     from tollbar.campaigns.campaign import Campaign, Request
@@ -236,7 +236,7 @@ def _run(prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: P
                 raise WrongUse("nothing is left to measure: no installed MPI can be measured with these --ranks")
             for line in noise.before(noise.look()):
                 print(f"tollbar bench: {line}: times may be too long", file=sys.stderr)
-            with Watcher(work.request.launches * len(work.situations)) as watcher:
+            with MeasuringProgress(work.request.launches * len(work.situations)) as watcher:
                 return finished(passes.measure(work, notes, output or results.folder(), watcher.report))
     except NotHere:
         raise

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, verb, write
-from tollbar.cli.watching import Watcher, finished
+from tollbar.cli.watching import MeasuringProgress, finished
 
 if TYPE_CHECKING:
     from tollbar.campaigns.logp import Link
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> Table:
     request = Request((2,), launches, BUDGET_S, rounds, mpis=args.mpi, seed=time.time_ns() % 2**31)
     within = args.output or results.folder()
     try:
-        with Watcher(launches * max(1, len(args.mpi))) as watcher:
+        with MeasuringProgress(launches * max(1, len(args.mpi))) as watcher:
             folder, _ = finished(logp_measure.measure(args.transport, request, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None

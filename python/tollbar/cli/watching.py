@@ -26,7 +26,7 @@ def finished(outcome: Outcome) -> tuple[Path, bool]:
     return outcome.folder, outcome.unsafe
 
 
-class Watcher:
+class MeasuringProgress:
     """Shows how far the measuring is: a bar on a terminal, else a line about every ten seconds."""
 
     _EVERY_S = 10.0
@@ -35,7 +35,7 @@ class Watcher:
         self._progress = Progress("measuring", total)
         self._began = self._said = time.monotonic()
 
-    def __enter__(self) -> Watcher:
+    def __enter__(self) -> MeasuringProgress:
         self._progress.__enter__()
         return self
 

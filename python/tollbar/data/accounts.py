@@ -16,7 +16,7 @@ File = tuple[str, int]  #: the build id and the inode of that place's file, wher
 
 
 @dataclass(frozen=True)
-class Wait:
+class WaitSpan:
     """A rank has waited at a call from a time until another, in seconds since the first rank began."""
 
     by: int
@@ -46,7 +46,7 @@ class Account:
     ranks: dict[int, str]  #: their hosts
     lasted_s: float
     sums: Sequence[Sum]  #: the most waited first
-    longest: Sequence[Wait]
+    longest: Sequence[WaitSpan]
     files: Mapping[str, File] = field(default_factory=dict)  #: by the places that are in them
 
     def with_names(self, names: Mapping[str, str]) -> Account:
@@ -85,7 +85,7 @@ def read(lines: Iterable[str]) -> Account | None:
         return None
     began = min(span[1] for span in of_ranks.values())
     longest = [
-        Wait(*_of(fields), int(fields[8]), float(fields[9]) - began, float(fields[10]) - began)
+        WaitSpan(*_of(fields), int(fields[8]), float(fields[9]) - began, float(fields[10]) - began)
         for fields in records["wait"]
     ]
     return Account(
@@ -103,7 +103,7 @@ def _of(fields: Sequence[str]) -> tuple[int, int, Place]:
     return int(by), int(late), (call, f"{comm} ({ranks} ranks)", site)
 
 
-def _sums(records: Sequence[Sequence[str]], longest: Sequence[Wait]) -> list[Sum]:
+def _sums(records: Sequence[Sequence[str]], longest: Sequence[WaitSpan]) -> list[Sum]:
     most: dict[tuple[Place, int], float] = {}
     for wait in longest:
         key = (wait.place, wait.late)

@@ -14,7 +14,7 @@ from tollbar.data.samples import Samples
 from tollbar.data.statistics import FEWEST, Interval
 from tollbar.report import tables
 from tollbar.report.candidates import PEERS
-from tollbar.report.figures import Axis, Figure, Line
+from tollbar.report.figures import Axis, Curve, Figure
 
 #: The neighbours in words, in the order of tables.
 WORDS = {
@@ -77,7 +77,7 @@ def _figure(cells: Mapping[Situation, Measurements], shown: Sequence[str]) -> Fi
                     (2 * number + 1, count.possible / count.situations, f"{count.possible} of {count.situations}")
                 )
         rows, values, notes = zip_equal(*points)
-        lines.append(Line(label, rows, values, notes=notes))
+        lines.append(Curve(label, rows, values, notes=notes))
     caption = (
         f"Cells in which a turn is more than {beside.AS_GOOD:g} times that of the best way to wait, by 95 % intervals"
     )

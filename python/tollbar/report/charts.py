@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from tollbar.backports import zip_equal
-from tollbar.report.figures import Axis, Figure, Line
+from tollbar.report.figures import Axis, Curve, Figure
 
 _TOLD = (0.1, 0.5, 0.9, 0.99)  #: quantiles in the table behind a distribution
 
@@ -68,7 +68,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
     return {"scale": axis.scale, "unit": axis.unit, "label": axis.label}
 
 
-def _points(line: Line) -> list[list[Any]]:
+def _points(line: Curve) -> list[list[Any]]:
     """x, y, and the ends of the range and the note where there are any."""
     unknown = [None] * len(line.x)
     points: list[list[Any]] = []
@@ -106,7 +106,7 @@ def _table(figure: Figure) -> str:
     return _rows([figure.x.label, *(line.label for line in figure.lines)], cells)
 
 
-def _cell(line: Line, at: int, y: Axis) -> str:
+def _cell(line: Curve, at: int, y: Axis) -> str:
     low, high = (ends[at] if ends is not None else None for ends in (line.low, line.high))
     text = _text(line.y[at], y)
     return text if low is None or high is None else f"{text} ({_text(low, y)} to {_text(high, y)})"

@@ -12,7 +12,7 @@ from tollbar.backports import zip_equal
 from tollbar.data import choice, places
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.report import candidates
-from tollbar.report.figures import Axis, Figure, Line
+from tollbar.report.figures import Axis, Curve, Figure
 
 #: Eight of ten rounds lie in the band.
 BAND = (0.1, 0.9)
@@ -23,7 +23,7 @@ _SHARES = np.linspace(0, 1, 101)  # that draw any distribution
 Along = Mapping[int, Measurements]
 
 
-def line(along: Along, candidate: Candidate | str, metric: str | None = None) -> Line | None:
+def line(along: Along, candidate: Candidate | str, metric: str | None = None) -> Curve | None:
     """The medians of a candidate, by default its time, with a band; None where there are none."""
     points = []
     for x, measured in sorted(along.items()):
@@ -34,23 +34,23 @@ def line(along: Along, candidate: Candidate | str, metric: str | None = None) ->
         return None
     label = candidate.label if isinstance(candidate, Candidate) else candidate
     xs, medians, lows, highs = (list(column) for column in zip_equal(*points))
-    return Line(label, xs, medians, lows, highs)
+    return Curve(label, xs, medians, lows, highs)
 
 
-def several(along: Along, some: Sequence[Candidate | str], metric: str | None = None, least: int = 1) -> list[Line]:
+def several(along: Along, some: Sequence[Candidate | str], metric: str | None = None, least: int = 1) -> list[Curve]:
     """A curve for each candidate with so many points, without bands where there are too many of them."""
     lines = [drawn for drawn in (line(along, one, metric) for one in some) if drawn and len(drawn.x) >= least]
     return lines if len(lines) <= _MOST_BANDS else [replace(drawn, low=None, high=None) for drawn in lines]
 
 
-def floor(along: Along, label: str = "physical floor", crowded_only: bool = False) -> list[Line]:
+def floor(along: Along, label: str = "physical floor", crowded_only: bool = False) -> list[Curve]:
     """One cache-line transfer, or B(N) where threads share processors."""
     points = {
         x: measured.floor.value
         for x, measured in sorted(along.items())
         if measured.floor and (measured.place.crowded or not crowded_only)
     }
-    return [Line(label, list(points), list(points.values()), kind="bound")] if points else []
+    return [Curve(label, list(points), list(points.values()), kind="bound")] if points else []
 
 
 def of_threads(situations: Mapping[Situation, Measurements]) -> dict[str, list[Figure]]:
@@ -101,7 +101,7 @@ def uneven(situations: Mapping[Situation, Measurements]) -> list[Figure]:
     return list(shown.values())
 
 
-def modes(measured: Measurements) -> list[Line]:
+def modes(measured: Measurements) -> list[Curve]:
     """The latencies of the candidates whose episodes take very different times, the most uneven ones first.
 
     A median says little about these; a factor of 3 between the 10th and the 90th percentile counts as uneven.
@@ -114,4 +114,4 @@ def modes(measured: Measurements) -> list[Line]:
             if low > 0 and high / low > 3:
                 uneven.append((high / low, candidate.label, np.quantile(values, _SHARES)))
     uneven.sort(key=lambda spread: -spread[0])
-    return [Line(label, quantiles.tolist(), _SHARES.tolist(), kind="steps") for _, label, quantiles in uneven[:6]]
+    return [Curve(label, quantiles.tolist(), _SHARES.tolist(), kind="steps") for _, label, quantiles in uneven[:6]]

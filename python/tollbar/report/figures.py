@@ -36,7 +36,7 @@ TIME = Axis("time", "log", "ns")
 
 
 @dataclass(frozen=True)
-class Line:
+class Curve:
     """One curve: y at each x, and the range in which eight of ten rounds lie, or an interval."""
 
     label: str
@@ -57,7 +57,7 @@ class Figure:
 
     name: str
     caption: str
-    lines: Sequence[Line]
+    lines: Sequence[Curve]
     x: Axis
     y: Axis = TIME
     spread: str = ROUNDS  #: what the ranges are
@@ -91,7 +91,7 @@ class Figure:
         return [sum(_covers(other, line) for other in self.lines[n + 1 :]) for n, line in enumerate(self.lines)]
 
 
-def _covers(one: Line, other: Line) -> bool:
+def _covers(one: Curve, other: Curve) -> bool:
     printed = one.kind == other.kind == "printed"  # a ring around a ring
     if not printed and (one.kind not in _CURVES or other.kind not in _CURVES):
         return False

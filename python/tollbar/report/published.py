@@ -26,7 +26,7 @@ from tollbar.data.summary import rounds
 from tollbar.machine import noise
 from tollbar.report import beside_section, compared, heat, pictures, tables, times, today
 from tollbar.report.compared import Pair
-from tollbar.report.figures import Axis, Figure, Line
+from tollbar.report.figures import Axis, Curve, Figure
 
 ROWS, ABOUT = "rows.parquet", "runs.json"
 _NOTHING = "Nothing is stored yet.\n"
@@ -256,5 +256,5 @@ def _curves(measured: Samples) -> Figure:
         of_name = [row for row in rows if (row["barrier"], row["where"]) == (name, "free")]
         known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in of_name)
         x, y = (list(column) for column in zip_equal(*known))
-        lines.append(Line(name, x, y))
+        lines.append(Curve(name, x, y))
     return Figure("results", "", lines, Axis("threads"), Axis("loop period", "log", "ns"))

@@ -19,7 +19,7 @@ from tollbar.data import beside
 from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import SITUATION, medians, ratio, summary
-from tollbar.report.figures import Axis, Figure, Line
+from tollbar.report.figures import Axis, Curve, Figure
 from tollbar.report.tables import interval_text, times_text
 
 OURS = "tollbar::barrier"
@@ -167,7 +167,7 @@ def _door_ratios(samples: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
     return ratios
 
 
-def _lines(rows: pl.DataFrame, samples: Samples, names: Iterable[str], along: str) -> list[Line]:
+def _lines(rows: pl.DataFrame, samples: Samples, names: Iterable[str], along: str) -> list[Curve]:
     """A line for each name that was measured, with intervals, and a note at each point."""
     table = medians(rows, ["candidate", along], samples.environments).sort(along)
     lines = []
@@ -182,7 +182,7 @@ def _lines(rows: pl.DataFrame, samples: Samples, names: Iterable[str], along: st
             low.append(row["low"] if sure else row["least"] if several else None)
             high.append(row["high"] if sure else row["most"] if several else None)
             notes.append("" if sure else f"{row['launches']} launches" if several else "one launch: no interval")
-        lines.append(Line(name, mine[along].to_list(), mine["value"].to_list(), low, high, notes=notes))
+        lines.append(Curve(name, mine[along].to_list(), mine["value"].to_list(), low, high, notes=notes))
     return lines
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tollbar.data import accounts
-from tollbar.data.accounts import Account, Place, Sum, Wait
+from tollbar.data.accounts import Account, Place, Sum, WaitSpan
 from tollbar.report import html
-from tollbar.report.figures import COLOURS, Axis, Figure, Line
+from tollbar.report.figures import COLOURS, Axis, Curve, Figure
 
 PLACES = 4  #: call sites that have a picture, the worst first
 _BARS = 600  #: of a picture; the longest
@@ -36,15 +36,15 @@ def _of_place(account: Account, number: int, place: Place) -> tuple[Sequence[Sum
     return sums, _lanes(f"waits-{number}", account, waits)
 
 
-def _lanes(name: str, account: Account, waits: Sequence[Wait]) -> Figure:
+def _lanes(name: str, account: Account, waits: Sequence[WaitSpan]) -> Figure:
     """A row for each rank that has waited, a bar for each wait, a colour for each late rank, the worst ones first."""
     bars = sorted(waits, key=lambda wait: wait.begin_s - wait.end_s)[:_BARS]
     ranks = sorted({bar.by for bar in bars})
-    lines: list[Line] = []
+    lines: list[Curve] = []
     for late in account.late():
         if not (some := [bar for bar in bars if bar.late == late]):
             continue
-        line = Line(
+        line = Curve(
             f"waiting for {accounts.name_of(late)}",
             [ranks.index(bar.by) for bar in some],
             [(bar.begin_s + bar.end_s) / 2 for bar in some],

@@ -45,7 +45,7 @@ def test_a_barrier_that_nobody_knows_has_a_colour_that_stays():
 
 def test_within_a_figure_no_two_have_one_style_and_the_first_keeps_its_own():
     labels = ["std::barrier", "turnstile", "turnstile (yield)", "turnstile (park)", "one-shot", "MPI_Barrier"]
-    styles = figures.Figure("f", "", [figures.Line(label, [1], [1]) for label in labels], figures.Axis("x")).styles
+    styles = figures.Figure("f", "", [figures.Curve(label, [1], [1]) for label in labels], figures.Axis("x")).styles
     assert len(set(styles)) == len(labels)
     for label in ("std::barrier", "turnstile", "one-shot"):
         dash, colour = divmod(candidates.colour(label), figures.COLOURS)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from tollbar.report import charts, pictures
-from tollbar.report.figures import Axis, Figure, Line
+from tollbar.report.figures import Axis, Curve, Figure
 
 POINTS = {"central": {2: 3.0, 64: 9.5}, "mcs": {2: 2.0, 64: 4.0}}
 
 
 def of_points(x: str, y: str) -> Figure:
     lines = [
-        Line(label, list(points), list(points.values()), colour=colour)
+        Curve(label, list(points), list(points.values()), colour=colour)
         for colour, (label, points) in enumerate(POINTS.items())
     ]
     return Figure("prices", "", lines, Axis(x), Axis(y, "log"))
@@ -37,7 +37,7 @@ def test_a_chart_and_a_picture_have_the_same_curves_in_the_same_colours():
 
 
 def test_words_are_rows_in_both():
-    lines = [Line("model", [0, 1], [3.0, 5.0]), Line("model, printed", [1], [6.0], kind="printed")]
+    lines = [Curve("model", [0, 1], [3.0, 5.0]), Curve("model, printed", [1], [6.0], kind="printed")]
     axis = Axis("application", words=["short", "long"])
     chart, axes = drawn(Figure("f", "", lines, axis, Axis("us", "linear"), groups=["application"] * 2))
     assert chart["rows"] == [["application", "short"], ["application", "long"]]
@@ -57,7 +57,7 @@ def test_a_picture_is_the_same_wherever_it_is_drawn():
     assert first.startswith("<svg")
 
 
-@pytest.mark.parametrize("lines", [[], [Line("floor", [1, 2, 3], [1, 2, 3], kind="bound")]])
+@pytest.mark.parametrize("lines", [[], [Curve("floor", [1, 2, 3], [1, 2, 3], kind="bound")]])
 def test_what_has_no_curve_has_no_points(lines):
     assert Figure("f", "", lines, Axis("x")).points == 0
     assert bool(charts.chart(Figure("f", "", lines, Axis("x")))) == bool(lines)
@@ -65,13 +65,13 @@ def test_what_has_no_curve_has_no_points(lines):
 
 def test_a_curve_that_others_cover_is_wider_by_each_of_them_in_both():
     ys = {"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 4.03], "c": [1.0, 2.0, 4.0], "d": [5.0, 6.0, 7.0]}
-    figure = Figure("f", "", [Line(name, [1, 2, 4], y) for name, y in ys.items()], Axis("x"), Axis("y"))
+    figure = Figure("f", "", [Curve(name, [1, 2, 4], y) for name, y in ys.items()], Axis("x"), Axis("y"))
     assert figure.covered == [2, 1, 0, 0]
     chart, axes = drawn(figure)
     assert [line.get("covered", 0) for line in chart["series"]] == figure.covered
     widths = [line.get_linewidth() for line in axes.lines]
     assert widths[0] > widths[1] > widths[2] == widths[3]
-    printed = [Line("a", [1, 2], [1, 2]), Line("a, printed", [1, 2], [1, 2], kind="printed")]
+    printed = [Curve("a", [1, 2], [1, 2]), Curve("a, printed", [1, 2], [1, 2], kind="printed")]
     assert Figure("f", "", printed, Axis("x"), Axis("y")).covered == [0, 0]
 
 
@@ -84,14 +84,14 @@ def test_a_curve_that_others_cover_is_wider_by_each_of_them_in_both():
     ],
 )
 def test_a_logarithmic_axis_has_ticks_at_its_ends_also_where_they_are_no_powers_of_two(places, ticks):
-    _, axes = drawn(Figure("f", "", [Line("a", list(places), [1.0] * len(places))], Axis("x"), Axis("y", "linear")))
+    _, axes = drawn(Figure("f", "", [Curve("a", list(places), [1.0] * len(places))], Axis("x"), Axis("y", "linear")))
     assert list(axes.get_xticks()) == ticks
     assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"{tick:g}" for tick in ticks]
 
 
 def of_series() -> Figure:
     lines = [
-        Line(f"{series}{added}", [2, 4, 8], [y, 2 * y, 3 * y], kind=kind, series=series, style=(colour, 0))
+        Curve(f"{series}{added}", [2, 4, 8], [y, 2 * y, 3 * y], kind=kind, series=series, style=(colour, 0))
         for colour, (series, y) in enumerate({"a": 0.001, "b": 0.002}.items())
         for added, kind in (("", "measured"), (", predicted", "predicted"))
     ]
@@ -114,12 +114,12 @@ def test_a_few_places_of_a_panel_have_a_tick_each():
 
 
 def test_a_file_keeps_all_digits_of_a_number_that_is_read():
-    lines = [Line("a", [1, 2], [0.001, 0.01])]
+    lines = [Curve("a", [1, 2], [0.001, 0.01])]
     assert ">0.001<" in pictures.svg(pictures.picture(Figure("f", "", lines, Axis("x"), Axis("y", "log"))), "p")
 
 
 def test_a_printed_number_where_another_is_printed_has_a_ring_around_that_one_s():
-    printed = [Line(name, [4], [2.0], kind="printed", series=name) for name in "ab"]
+    printed = [Curve(name, [4], [2.0], kind="printed", series=name) for name in "ab"]
     figure = Figure("f", "", printed, Axis("x", "linear"), Axis("y", "linear"))
     assert figure.covered == [1, 0]
     _, axes = drawn(figure)

@@ -6,14 +6,14 @@ from __future__ import annotations
 import json
 import re
 
-from tollbar.data.accounts import Account, Sum, Wait
+from tollbar.data.accounts import Account, Sum, WaitSpan
 from tollbar.report import waits
 
 PLACES = [("MPI_Allreduce", "world <1> (4 ranks)", f"./x+0x{n}") for n in range(6)]
 
 
 def account() -> Account:
-    longest = [Wait(by, 2 + by % 2, place, n, n, n + 0.5) for n, place in enumerate(PLACES) for by in (0, 1)]
+    longest = [WaitSpan(by, 2 + by % 2, place, n, n, n + 0.5) for n, place in enumerate(PLACES) for by in (0, 1)]
     sums = [Sum(place, late, (0, 1), 5, 6.0 - n, 0.5) for n, place in enumerate(PLACES) for late in (2, 3)]
     return Account(dict.fromkeys(range(4), "h"), 20.0, sums, longest)
 

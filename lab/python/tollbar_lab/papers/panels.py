@@ -11,7 +11,7 @@ from itertools import count
 
 from tollbar.backports import zip_equal
 from tollbar.report import candidates
-from tollbar.report.figures import COLOURS, Axis, Figure, Kind, Line
+from tollbar.report.figures import COLOURS, Axis, Curve, Figure, Kind
 
 from tollbar_lab.papers.exhibit import Exhibit, Point
 
@@ -146,7 +146,7 @@ def _styles(panels: Sequence[Sequence[str]]) -> dict[str, tuple[int, int]]:
 
 def _lines(
     exhibit: Exhibit, panel: _Panel, points: Sequence[Point], styles: Mapping[str, tuple[int, int]]
-) -> list[Line]:
+) -> list[Curve]:
     words, lines = _words(points, panel), []
     for series in panel.names:
         mine = [point for point in points if point.series == series]
@@ -157,10 +157,10 @@ def _lines(
     return lines
 
 
-def _line(points: Sequence[Point], what: str, words: Sequence[str]) -> Line | None:
+def _line(points: Sequence[Point], what: str, words: Sequence[str]) -> Curve | None:
     """These numbers of the points in the order of x; None where there are none."""
     at = [(words.index(p.x) if isinstance(p.x, str) else p.x, p) for p in points if getattr(p, what) is not None]
     at.sort(key=lambda place: place[0])
     known = [point for _, point in at]
     low, high = ([p.low for p in known], [p.high for p in known]) if what == "measured" else (None, None)
-    return Line("", [x for x, _ in at], [getattr(p, what) for p in known], low, high) if known else None
+    return Curve("", [x for x, _ in at], [getattr(p, what) for p in known], low, high) if known else None
