@@ -101,7 +101,7 @@ tollbar_in_each_hook struct tollbar_given given_in(unsigned line, enum language 
 /* Fortran 2008 may leave the argument out. */
 static inline int code_in(const int* error) { return error == NULL ? MPI_SUCCESS : *error; }
 
-tollbar_in_each_hook struct tollbar_entered before(unsigned line, uint64_t age, const struct tollbar_given* given) {
+tollbar_in_each_hook struct tollbar_entered enter(unsigned line, uint64_t age, const struct tollbar_given* given) {
     const enum tollbar_kind kind = tollbar_calls[line].kind;
     if (kind == tollbar_begins) tollbar_before_init();
     if (kind == tollbar_drops) tollbar_drop_pending(tollbar_request_at(given, 0));
@@ -110,7 +110,7 @@ tollbar_in_each_hook struct tollbar_entered before(unsigned line, uint64_t age, 
     return tollbar_enter(&tollbar_calls[line], line, age, given);
 }
 
-tollbar_in_each_hook void after(unsigned line, enum language language, struct tollbar_entered entered, uint64_t age,
+tollbar_in_each_hook void leave(unsigned line, enum language language, struct tollbar_entered entered, uint64_t age,
                                 const struct tollbar_given* given, int code, const word* arguments) {
     const struct tollbar_call* const call = &tollbar_calls[line];
     const void* const out = (const void*)arguments[call->out];
@@ -130,6 +130,42 @@ tollbar_in_each_hook void after(unsigned line, enum language language, struct to
     if (call->kind == tollbar_names_comm && entered.known != NULL) tollbar_was_named(entered.known);
     tollbar_leave_call(call, entered, call->kind == tollbar_polls && out != NULL && *(const int*)out != 0);
     if (call->kind == tollbar_ends) tollbar_after_finalize();
+}
+
+/* A hook's halves before and after its call goes on. They are compiled into the hook where a program of C may make the
+ * call a million times a second: what its line of the table does not say costs nothing there. All other hooks share one
+ * copy, which reads the line. */
+tollbar_in_each_hook struct tollbar_entered inlined_before(unsigned line, enum language language, const word* arguments,
+                                                           int large, const void* site, const void* frame, uint64_t age,
+                                                           struct tollbar_given* given) {
+    *given = given_in(line, language, arguments, large, site, frame);
+    return enter(line, age, given);
+}
+
+tollbar_in_each_hook void inlined_after(unsigned line, enum language language, struct tollbar_entered entered,
+                                        uint64_t age, const struct tollbar_given* given, int code,
+                                        const word* arguments) {
+    leave(line, language, entered, age, given, code, arguments);
+}
+
+#ifdef __clang__
+#    define tollbar_once __attribute__((noinline))
+#else
+#    define tollbar_once                                                                            \
+        __attribute__((noinline, noclone)) /* GCC makes a copy for each line that it is called with \
+                                            */
+#endif
+
+static tollbar_once struct tollbar_entered shared_before(unsigned line, enum language language, const word* arguments,
+                                                         int large, const void* site, const void* frame, uint64_t age,
+                                                         struct tollbar_given* given) {
+    return inlined_before(line, language, arguments, large, site, frame, age, given);
+}
+
+static tollbar_once void shared_after(unsigned line, enum language language, struct tollbar_entered entered,
+                                      uint64_t age, const struct tollbar_given* given, int code,
+                                      const word* arguments) {
+    inlined_after(line, language, entered, age, given, code, arguments);
 }
 
 #endif

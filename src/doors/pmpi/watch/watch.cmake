@@ -43,9 +43,14 @@ macro(tollbar_go_on name serve)
     endif()
 endmacro()
 
-# tollbar_hook(line MPI_Bcast_c 5 1 0): appends the hook of C to `hooks`, and its name to `served_names` where it is
-# served.
-function(tollbar_hook line name count large served)
+# tollbar_hook(line MPI_Bcast_c 5 collective 1 0): appends the hook of C to `hooks`, and its name to `served_names` where
+# it is served.
+function(tollbar_hook line name count kind large served)
+    set(halves shared)
+    if(NOT large AND (kind MATCHES "^(sends|sends_later|receives|gets_later|completes|polls)$" OR
+                      name MATCHES "^MPI_(Barrier|Bcast|Gather|Scatter|Allgather|Alltoall|Reduce|Allreduce)$"))
+        set(halves inlined)
+    endif()
     tollbar_arguments(${count})
     string(TOLOWER ${name} call)
     string(REGEX REPLACE "^mpi_?" "" call ${call})
@@ -113,12 +118,12 @@ function(tollbar_hooks family)
         list(GET fields -1 served)
         foreach(name IN ITEMS MPI_${name} MPIX_${name})
             if(known MATCHES "[^A-Z]${name}_c *\\(")
-                tollbar_hook(${line} ${name}_c ${count} 1 0)
+                tollbar_hook(${line} ${name}_c ${count} ${kind} 1 0)
             endif()
             if(NOT known MATCHES "[^A-Z]${name} *\\(")
                 continue()
             endif()
-            tollbar_hook(${line} ${name} ${count} 0 ${served})
+            tollbar_hook(${line} ${name} ${count} ${kind} 0 ${served})
             if("${family}" STREQUAL "openmpi")  # a variable of that name is there
                 tollbar_fortran_hook(${line} ${name} ${count} ${served} "" mpi_@call@_ ${compilers} ompi_@call@_f)
             elseif(kind STREQUAL "begins")
