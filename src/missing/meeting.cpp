@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -142,11 +143,36 @@ bool is_whole_job(const Ranks& ranks) {
     });
 }
 
+namespace {
+
+/// More are counted, not named: a row that is damaged may have any size.
+constexpr std::uint64_t most_named = 1 << 16;
+
+/// The numbers of the ranks of MPI_COMM_WORLD that are none of these; none where they are too many.
+std::vector<int> others_of_world(const tollbar_comm& world, const Ranks& ranks) {
+    std::set<int> here;
+    for (const Rank* rank : ranks)
+        if (rank->comm_of(tollbar_world) != nullptr) here.insert(rank->row.rank);
+    std::vector<int> others;
+    if (world.size > here.size() + most_named) return others;
+    for (int number = 0; static_cast<std::uint64_t>(number) < world.size; ++number)
+        if (!here.contains(number)) others.push_back(number);
+    return others;
+}
+
+}  // namespace
+
 std::vector<Clause> the_rest(const tollbar_comm& comm, const Ranks& ranks, std::size_t members,
                              const HostAnswers& asked) {
     const std::size_t absent = comm.size - members;
     const std::string rest = std::to_string(absent) + " of its ranks";
-    if (!is_whole_job(ranks)) return {{.text = not_seen(rest, absent, comm.id == tollbar_world, asked), .ranks = {}}};
+    if (!is_whole_job(ranks)) {
+        const bool of_world = comm.id == tollbar_world;
+        const std::vector<int> which = of_world ? others_of_world(comm, ranks) : std::vector<int>();
+        const std::string subject = which.size() == absent ? (absent == 1 ? "rank " : "ranks ") + listed(which) : rest;
+        return {{.text = not_seen(subject, absent, of_world, asked),
+                 .ranks = which.size() == absent ? which : std::vector<int>()}};
+    }
     Ranks without;
     for (const Rank* rank : ranks)
         if (rank->comm_of(comm.id) == nullptr) without.push_back(rank);

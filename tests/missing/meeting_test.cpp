@@ -74,7 +74,7 @@ TEST_CASE("of a rank of the job that is not seen yet it is not said that it is e
         host.add(rank, 0, tollbar_world, "world", 3);
         host.call(rank, "MPI_Barrier");
     }
-    says(host.line(), "has waited 2.0 s: 1 of its ranks is not watched on this host, or in MPI_Init still");
+    says(host.line(), "has waited 2.0 s: rank 2 is not watched on this host, or in MPI_Init still");
 }
 
 TEST_CASE("a wait for what was begun is at that call, unless all have come to it") {

@@ -36,8 +36,8 @@ _NEEDS = re.compile(r"cannot tell which of them it needs")
 _STARTED = re.compile(r"cannot tell whether " + _RANKS + "started it")
 _UNKNOWN = re.compile(r"\d+ of its ranks ha(?:s|ve) freed it, or not seen it made: cannot tell which")
 _NOT_YET = re.compile(
-    r"\d+ of its ranks (?:(?:is|are) not watched on this host, or|ha(?:s|ve) told nothing meanwhile, or (?:is|are)) "
-    r"in MPI_Init still"
+    r"(?:\d+ of its ranks|ranks? [\d, and-]+) "
+    r"(?:(?:is|are) not watched on this host, or|ha(?:s|ve) told nothing meanwhile, or (?:is|are)) in MPI_Init still"
 )
 _PLACED = re.compile(r"(?:a cycle: |\d+ ranks wait for it: )?" + _RANKS + r"(?:is|are) (?P<place>.*)")
 _SEEN = re.compile(r"(?P<clauses>rank \d+ (?:is in|has no) .*); \d+ of \d+ (?:is|are) in MPI_(?P<call>\w+)")

@@ -85,7 +85,7 @@ def test_where_the_job_is_over_what_was_told_is_said_at_once():
     told(hosts, 0.0, "n1", *waits(0, 1))
     assert said(hosts, 0.1) == []
     [one] = hosts.missing(0.1, is_over=True)
-    assert one.text == f"{HEAD}2 of its ranks have told nothing meanwhile, or are in MPI_Init still"
+    assert one.text == f"{HEAD}ranks 2 and 3 have told nothing meanwhile, or are in MPI_Init still"
 
 
 def test_a_conclusion_has_the_facts_that_make_it_comparable():
@@ -141,7 +141,7 @@ def test_of_a_rank_counts_only_where_it_was_while_the_others_waited():
     told(hosts, 100.0, "n2", late(2), late(3))
     told(hosts, 131.0, "n1", *waits(0, 1))
     [text] = said(hosts, 133.0)
-    assert text.endswith("2 of its ranks have told nothing meanwhile, or are in MPI_Init still")
+    assert text.endswith("ranks 2 and 3 have told nothing meanwhile, or are in MPI_Init still")
 
 
 def test_a_wait_that_its_host_has_not_told_of_again_is_not_said_again():
