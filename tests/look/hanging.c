@@ -68,8 +68,9 @@ APART static void receive_from(int rank) {
 int main(int words, char** word) {
     const char* kind = words > 1 ? word[1] : "absent";
     const int astray = words > 2 ? atoi(word[2]) : 0;
-    const char* numbers[] = {getenv("OMPI_COMM_WORLD_RANK"), getenv("PMI_RANK")};
-    const char* number = numbers[0] != NULL ? numbers[0] : numbers[1];
+    const char* number = getenv("OMPI_COMM_WORLD_RANK");
+    if (number == NULL) number = getenv("PMI_RANK");
+    if (number == NULL) number = getenv("PMIX_RANK");
     if (strcmp(kind, "init") == 0 && number != NULL && atoi(number) == astray) pause();
 
     int rank, ranks, mine = 1, sum;
