@@ -145,7 +145,7 @@ def test_what_is_not_run_here_is_a_make_target(page):
                 assert words[0] == "cd" or words[:2] in (["git", "clone"], [".", ".venv/bin/activate"]), line
 
 
-#: What `make install` alone has not: words of a command, and what a page with it must name.
+#: Words of a command that `make install` alone does not serve, and the remedy that a page with it must name.
 LATER = {r"\btollbar (bench|tune|report|reproduce)\b": "EXTRAS=bench", r"^python\b": "PYTHONPATH"}
 
 

@@ -30,7 +30,7 @@ def tree(folder: Path, *files: str) -> Path:
 
 
 def loaded(prefix: Path, script: str = "", **variables: str) -> list[str]:
-    """What a shell prints with the module loaded: those variables, unless a script says otherwise."""
+    """The output of a shell with the module loaded: those variables, unless a script says otherwise."""
     load = f'eval "$(modulecmd sh load tollbar)"; {script or "; ".join(f"echo ${name}" for name in NAMES)}'
     kept = {name: value for name, value in os.environ.items() if name not in (*NAMES, "LOADEDMODULES", "_LMFILES_")}
     there = {"PATH": "/usr/bin:/bin", "MODULEPATH": str(prefix / "share" / "modulefiles")}

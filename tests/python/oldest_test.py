@@ -26,7 +26,7 @@ COMPILES = "import sys\nfor name in sys.argv[1:]: compile(open(name, 'rb').read(
 
 
 def newer(tree: ast.AST) -> Iterator[str]:
-    """What 3.10 has brought and a compiler does not see."""
+    """Names and arguments that came with 3.10, which a compiler does not see."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -75,7 +75,7 @@ class Steps:
         return self._cluster.started(*words, **variables)
 
     def until_passed(self, *words: object, **variables: str) -> str:
-        """What tollbar has said when the barriers have held: the job ends then."""
+        """The lines of tollbar once the barriers have held: the job ends then."""
         with self._cluster.started(*words, **variables) as job:
             assert job.stdout
             assert job.stderr
@@ -97,7 +97,7 @@ def mpich(cluster, programs) -> Steps:
 
 
 def said(done: subprocess.CompletedProcess[str], programs: int = 1) -> str:
-    """What was said besides that the barriers of so many programs have held."""
+    """The lines besides those that say that the barriers of so many programs have held."""
     assert (done.returncode, done.stdout) == (0, programs * PASSED), done.stderr
     return done.stderr
 
