@@ -25,11 +25,19 @@ MUTANTS = [
 ]
 #: Those of files that a change has touched come first, in case there is not time for all (scripts/test).
 MUTANTS.sort(key=lambda mutant: mutant.values[2] not in os.environ.get("CHANGED", "").split())
-#: Archives that a linker takes from where a test needs them.
-ROOMS = ("plan", "algorithms", "analysis", "base", "waiting", "wire", "transports/mpi", "transports/words",
-         "transports/udp", "tuner", "doors/cxx", "communicator")  # fmt: skip
-LIBRARY = (*(f"src/{room}" for room in ROOMS), "bench/engine/workload", "lab/models/checks.cpp", "lab/models/cores",
-           "lab/models/nic", "lab/models/scheduler")  # fmt: skip
+#: Rooms of src that need another library, or are programs or libraries of their own.
+APART = ("doors", "look", "membership", "nicd", "transports/nic", "transports/shmem")
+ROOMS = sorted(
+    {
+        room
+        for source in (ROOT / "src").rglob("*.cpp")
+        for room in [source.parent.relative_to(ROOT / "src").as_posix()]
+        if not f"{room}/".startswith(tuple(f"{apart}/" for apart in APART))
+    }
+)
+#: What a linker takes its objects from, where a test needs them.
+LIBRARY = (*(f"src/{room}" for room in (*ROOMS, "doors/cxx")), "bench/engine/workload", "lab/models/checks.cpp",
+           "lab/models/cores", "lab/models/nic", "lab/models/scheduler")  # fmt: skip
 #: Folders of which a workshop has a copy.
 COPIED = ("include", "src", "tests", "python/native", "bench/engine/workload", "lab")
 #: Sources that the checker calls; they include what stands for the processor's words.
@@ -41,9 +49,11 @@ MODELS = {
     ),
 }
 CXX = os.environ.get("CXX", "c++")
+#: What a build makes of tables.
+GENERATED = ROOT / "build/release/src/missing"
 FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Ipython", "-Itests",
          "-Itests/model", "-Isrc/transports/udp", "-Ibench/engine/workload", "-Ilab/bench/threads", "-Ilab",
-         "-Ilab/include", "-Ilab/tests", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
+         "-Ilab/include", "-Ilab/tests", f"-I{GENERATED}", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
          '-DTOLLBAR_EMULATOR=""', '-DTOLLBAR_VISITOR="/bin/false"', '-DTOLLBAR_TESTS_DIR="tests"')  # fmt: skip
 #: What most files include, compiled once.
 PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional", "map", "memory", "mutex",
@@ -196,6 +206,8 @@ class Workshop:
 def workshop(tmp_path_factory):
     if shutil.which(CXX) is None:
         left_out(f"no compiler {CXX}")
+    if not (GENERATED / "calls.inc").exists():
+        left_out("build/release is not there; run `make`")
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "mutants"
     (shared / "objects").mkdir(parents=True, exist_ok=True)
