@@ -5,8 +5,8 @@
 #include "spelling.hpp"
 
 #include "base/environment.hpp"
-#include "base/files.hpp"
 #include "base/fnv.hpp"
+#include "base/host.hpp"
 #include "membership/local_nic.hpp"
 
 #include <algorithm>
@@ -59,23 +59,6 @@ tollbar_mpi_options completed(const tollbar_mpi_options& options) {
     if (all.budget_ms < 0) all.budget_ms = 20;
     if (all.timeout_s < 0) all.timeout_s = tollbar_timeout();
     return all;
-}
-
-const std::string& host_name() {
-    static const auto* const own = [] {
-        std::array<char, 256> name{};
-        gethostname(name.data(), name.size() - 1);
-        return new std::string(name.data());
-    }();
-    return *own;
-}
-
-const std::string& kernel_boot() {
-    static const auto* const own = [] {
-        const std::string id = contents_of("/proc/sys/kernel/random/boot_id");
-        return new std::string(id.substr(0, id.find('\n')));
-    }();
-    return *own;
 }
 
 }  // namespace tollbar::detail::mpi

@@ -43,10 +43,4 @@ Facts own_facts(const tollbar_mpi_options& options, const Arenas::Held& held);
 /// The options with nothing left to the environment or to a default, but for the plan. Their pointers stay the same.
 tollbar_mpi_options completed(const tollbar_mpi_options& options);
 
-/// The name that gethostname(2) gives.
-const std::string& host_name();
-
-/// The boot ID of the running kernel: equal for processes that read one clock.
-const std::string& kernel_boot();
-
 }  // namespace tollbar::detail::mpi

@@ -7,6 +7,7 @@
 
 #include "base/c_door.hpp"
 #include "base/environment.hpp"
+#include "missing/call_site.h"
 #include "missing/places.hpp"
 #include "missing/sentence.hpp"
 

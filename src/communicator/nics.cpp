@@ -4,6 +4,7 @@
 #include "nics.hpp"
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 
 #include <algorithm>
 #include <array>

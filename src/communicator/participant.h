@@ -76,10 +76,6 @@ void tollbar_mpi_leave(tollbar_mpi_participant* participant);
  * address, or NULL) is kept for reports. Memory order: release of everything done before. */
 uint64_t tollbar_mpi_arrive(tollbar_mpi_participant* participant, const void* call_site);
 
-/* The call site for a door that is called without one: the innermost return address of the calling thread that is
- * neither in an MPI nor in tollbar; NULL when there is none. Takes a microsecond or a few. */
-const void* tollbar_mpi_call_site(void);
-
 /* Nonzero when that episode is over, or has failed; goes on as far as possible without blocking. Does not call
  * p2p->progress. Memory order: acquire of everything any rank did before it arrived, when it is over. */
 int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode);

@@ -4,6 +4,7 @@
 
 #include "base/environment.hpp"
 #include "base/fnv.hpp"
+#include "base/host.hpp"
 #include "base/say.h"
 #include "transports/mpi/messages.hpp"
 #include "tuner/contest.hpp"

@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/say.h"
+#include "missing/call_site.h"
 
 #include <ompi/communicator/communicator.h>
 

@@ -4,9 +4,8 @@
 #ifndef TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 #define TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 
+#include "pending.h"
 #include "pml_p2p.h"
-
-#include "communicator/pending.h"
 
 #include <ompi_config.h>
 

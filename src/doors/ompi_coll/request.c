@@ -4,6 +4,8 @@
  * MPI_Comm_free. */
 #include "request.h"
 
+#include "missing/call_site.h"
+
 #include <opal/runtime/opal_progress.h>
 #include <opal/threads/threads.h>
 

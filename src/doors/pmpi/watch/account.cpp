@@ -3,7 +3,7 @@
 #include "account.hpp"
 
 #include "missing/reporting.hpp"
-#include "communicator/facts.hpp"
+#include "base/host.hpp"
 
 #include <algorithm>
 #include <array>
@@ -149,8 +149,7 @@ std::string account(int rank, std::size_t most, std::size_t bytes,
     const std::uint64_t ended_ns = now_ns();
     const std::uint64_t since = nanoseconds(std::chrono::system_clock::now().time_since_epoch()) - ended_ns;
     const std::string by = std::to_string(rank);
-    std::string text = line(
-        {"rank", by, mpi::host_name(), seconds_of(all.began_ns + since), seconds_of(ended_ns + since)});
+    std::string text = line({"rank", by, host_name(), seconds_of(all.began_ns + since), seconds_of(ended_ns + since)});
     std::map<std::uint64_t, CodePlace> places;
     const auto line_of = [&](const char* what, const Call& call, std::initializer_list<std::string> more) {
         const auto [found, is_new] = places.try_emplace(call.site);

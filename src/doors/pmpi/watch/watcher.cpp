@@ -9,11 +9,11 @@
 #include "watch.hpp"
 
 #include "base/files.hpp"
+#include "base/host.hpp"
 #include "missing/places.hpp"
 #include "base/process.hpp"
 #include "missing/reporting.hpp"
 #include "base/threads.hpp"
-#include "communicator/facts.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -67,7 +67,7 @@ std::string doing(const Rank& rank) {
 
 /// The host that this process is on. Never destroyed: its watcher goes on until the process ends.
 const KnownHost& own_host() {
-    static const auto* const only = new KnownHost{.name = mpi::host_name(), .texts = {}};
+    static const auto* const only = new KnownHost{.name = host_name(), .texts = {}};
     return *only;
 }
 

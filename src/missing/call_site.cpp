@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks the own stack for the call site of a barrier in a program.
-#include "participant.h"
+#include "call_site.h"
 
 #include <array>
 #include <dlfcn.h>

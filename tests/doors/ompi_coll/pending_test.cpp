@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ranks of one thread, which meet by messages: rank 0's barriers are pending until rank 1 has arrived too.
-#include "communicator/pending.h"
+#include "doors/ompi_coll/pending.h"
 
-#include "local_p2p.hpp"
+#include "communicator/local_p2p.hpp"
 
 #include <doctest/doctest.h>
 

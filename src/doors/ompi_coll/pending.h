@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The barriers that were begun and are not over, for doors whose host has requests: a queue for each participant, in
- * the order the barriers were begun in, and one lock over all queues of the process. */
-#ifndef TOLLBAR_COMMUNICATOR_PENDING_H
-#define TOLLBAR_COMMUNICATOR_PENDING_H
+ * The barriers that were begun and are not over, for MPI_Ibarrier and persistent requests: a queue for each
+ * participant, in the order the barriers were begun in, and one lock over all queues of the process. */
+#ifndef TOLLBAR_DOORS_OMPI_COLL_PENDING_H
+#define TOLLBAR_DOORS_OMPI_COLL_PENDING_H
 
-#include "participant.h"
+#include "communicator/participant.h"
 
 #ifdef __cplusplus
 extern "C" {
