@@ -3,10 +3,8 @@
 
 #include "ending.hpp"
 #include "parts.hpp"
-#include "public_names.hpp"
 #include "sending.hpp"
 
-#include "analysis/draw.hpp"
 #include "analysis/unheard.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -314,10 +312,6 @@ void bind_price(nb::module_& m) {
         },
         "plan"_a, "logp"_a, "receive"_a = Receive::at_await, "late"_a = LateRanks{}, NoGil(),
         "The same evaluation with every message, in order of (received_us, to_rank, from_rank).");
-    m.def("draw_svg", &draw_svg, "plan"_a, "logp"_a, NoGil(),
-          "A self-contained SVG: one lane a rank or role, messages as arrows, time downwards as price() gives it.");
-    m.def("to_goal", &to_goal, "plan"_a, NoGil(),
-          "The plan in GOAL, the input language of LogGOPSim; roles are the ranks after the plan's own.");
 }
 
 }  // namespace
@@ -335,7 +329,6 @@ NB_MODULE(_native, m) {
     bind_price(m);
     bind_group(m);
     bind_workload(m);
-    m.attr("__all__") = python::public_names(m);  // what follows is for the package alone
     bind_barrier(m);
     bind_environment(m);
     bind_tuning(m);

@@ -27,15 +27,67 @@ from typing import NoReturn
 native_problem: str | None = None
 
 try:
-    from tollbar import _native
-    from tollbar._native import *  # noqa: F403  # its public names are this package's
-    from tollbar._native import __version__
+    from tollbar._native import (
+        Algorithm,
+        Group,
+        InvalidArgument,
+        LogP,
+        Message,
+        Participant,
+        Plan,
+        Price,
+        Receive,
+        Verdict,
+        __version__,
+        catalogue,
+        combine,
+        is_rooted,
+        max_ranks,
+        messages,
+        parse_plan,
+        parse_workload,
+        plan,
+        price,
+        runs_on,
+        unheard,
+        verify,
+    )
     from tollbar.barriers import Barrier, BarrierTimeout, process_barrier
+    from tollbar.drawing import draw_svg, to_goal
     from tollbar.pickling import register as _register
 
     _register()
 
-    __all__ = [*vars(_native)["__all__"], "Barrier", "BarrierTimeout", "__version__", "process_barrier"]
+    __all__ = [
+        "Algorithm",
+        "Barrier",
+        "BarrierTimeout",
+        "Group",
+        "InvalidArgument",
+        "LogP",
+        "Message",
+        "Participant",
+        "Plan",
+        "Price",
+        "Receive",
+        "Verdict",
+        "__version__",
+        "catalogue",
+        "combine",
+        "draw_svg",
+        "is_rooted",
+        "max_ranks",
+        "messages",
+        "parse_plan",
+        "parse_workload",
+        "plan",
+        "price",
+        "process_barrier",
+        "runs_on",
+        "to_goal",
+        "unheard",
+        "verify",
+    ]
 except ImportError as error:
     from importlib.util import find_spec
 
