@@ -3,8 +3,6 @@
 // LogP.
 #include "models.hpp"
 
-#include "public_names.hpp"
-
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
@@ -16,5 +14,4 @@ NB_MODULE(_native, m) {
     bind_scheduler(m);
     bind_cores(m);
     bind_nic(m);
-    m.attr("__all__") = python::public_names(m);
 }

@@ -15,13 +15,78 @@ from typing import NoReturn
 import tollbar
 
 if tollbar.native_problem is None:
-    from tollbar_lab import _native
-    from tollbar_lab._native import *  # noqa: F403  # its public names are this package's
+    from tollbar_lab._native import (
+        ClosedForm,
+        CoresMachine,
+        CoresOutcome,
+        NicOutcome,
+        NicParts,
+        NicSpan,
+        SchedulerApplication,
+        SchedulerCompletion,
+        SchedulerOutcome,
+        SchedulerSpan,
+        closed_form,
+        cores_contended_add_ns,
+        cores_machine,
+        cores_machines,
+        cores_one_way_ns,
+        cores_peers,
+        cores_polled_add_ns,
+        cores_published,
+        loop_period_us,
+        nic_applications,
+        nic_compute_us,
+        nic_loop_us,
+        nic_part_ranges,
+        nic_parts,
+        nic_presets,
+        nic_ranges,
+        nic_steps,
+        simulate_cores,
+        simulate_nic,
+        simulate_scheduler,
+        with_occupancy,
+        with_payload,
+    )
     from tollbar_lab.pickling import register as _register
 
     _register()
 
-    __all__ = vars(_native)["__all__"]
+    __all__ = [
+        "ClosedForm",
+        "CoresMachine",
+        "CoresOutcome",
+        "NicOutcome",
+        "NicParts",
+        "NicSpan",
+        "SchedulerApplication",
+        "SchedulerCompletion",
+        "SchedulerOutcome",
+        "SchedulerSpan",
+        "closed_form",
+        "cores_contended_add_ns",
+        "cores_machine",
+        "cores_machines",
+        "cores_one_way_ns",
+        "cores_peers",
+        "cores_polled_add_ns",
+        "cores_published",
+        "loop_period_us",
+        "nic_applications",
+        "nic_compute_us",
+        "nic_loop_us",
+        "nic_part_ranges",
+        "nic_parts",
+        "nic_presets",
+        "nic_ranges",
+        "nic_steps",
+        "simulate_cores",
+        "simulate_nic",
+        "simulate_scheduler",
+        "with_occupancy",
+        "with_payload",
+    ]
 else:
 
     def __getattr__(name: str) -> NoReturn:
