@@ -34,7 +34,7 @@ demo:  ## measure today's barriers and tollbar's on this machine, store the fast
 bench: build wheels  ## the full measurement (minutes), results under build/results
 	$(TOLLBAR) bench threads
 	$(TOLLBAR) bench threads --beside all
-	$(TOLLBAR) bench threads --cpus 1,2
+	$(TOLLBAR) bench threads --cpus 1
 	$(TOLLBAR) bench mpi
 	$(TOLLBAR) bench hybrid
 	$(TOLLBAR) bench shmem

@@ -44,14 +44,7 @@ ACCEPTS: dict[str, Callable[[Any], bool]] = {
 #: Besides what the schema marks by a plus: none of these values is nothing.
 POSITIVE = {"participant_ns", "bare_ns", "period_ns", "trip_ns"}
 #: The fields that tell records of one kind and name apart; others by the waiting policy.
-APART = {
-    "processes": "apart",
-    "work": "workload",
-    "turns": "workload",
-    "round_trips": "messages",
-    "idle": "",
-    "crowd": "",
-}
+APART = {"processes": "apart", "work": "workload", "turns": "workload", "round_trips": "messages", "idle": ""}
 
 
 def fail(why: str) -> NoReturn:
@@ -209,7 +202,7 @@ TURNS_MS = 20
 #: Not everybody may make control groups.
 NO_GROUPS = re.compile("cpu controller|cannot (make|enter|set a quota)")
 BESIDE_NEIGHBOURS = ("tollbar::barrier", "group", "std::barrier", "pthread_barrier")
-CROWDED = "--ranks 5 --placement pinned --batch-us 1000 --workload 50,300~0.5"
+CROWDED = ("turnstile+spin", "mcs+park", "combination", "std::barrier")
 CASES = {
     "loops": Case("--batch-us 200", {"floor": set(), "batch": set(), "episodes": set()}, "--ranks 0"),
     "work-udp": working("pairwise+park", "dissemination+park"),
@@ -217,8 +210,13 @@ CASES = {
     "processes": Case("--ranks 3 --batch-us 500", {"processes": BOTH_WAYS}, "--ranks 0"),
     "idle": Case("--ranks 3", {"idle": OURS_AND_PEERS}, "--only mcs"),
     "crowd": Case(
-        f"{CROWDED} --only turnstile,mcs+park,combination,std::barrier",
-        {"crowd": alone("turnstile", "mcs", "combination", "std::barrier"), "scheduling": set()},
+        f"--ranks 5 --placement pinned --turns {TURNS_MS} --scheduling --workload 50,300~0.5 "
+        f"--only {','.join(CROWDED)}",
+        {
+            "turns": {(name.partition("+")[0], load) for name in CROWDED for load in ("50", "300~0.5")},
+            "scheduling": set(),
+            "floor": set(),
+        },
         "--ranks 0",
     ),
     "turns": Case(

@@ -69,6 +69,10 @@ std::vector<Flag> flags_of_all(Options& o) {
          "turns of computing a fixed amount (--workload, default 0) and one barrier are timed for so long, after a "
          "warm-up, and nothing else",
          amount(o.turns_ns, 1e6, 1, hour_us / 1000)},
+        {"--scheduling", "",
+         "with --turns: also how long a thread keeps its CPU that others want, and what a switch takes, on the first "
+         "usable CPU",
+         set(o.scheduling, true)},
         {"--beside", "alone|neighbour|neighbours|session|cgroup|quota",
          "who else wants the CPUs: nobody; one or two endless loops in the same session; one in another session, or "
          "in another control group; nobody, with a quota of 1.5 CPUs (default alone)",

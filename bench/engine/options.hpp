@@ -61,7 +61,8 @@ struct Options {
     std::uint64_t episodes = 0;  ///< stamped of each barrier, however long they take; 0: as many as the pace has
     std::string profile;         ///< the file of what each rank did between stamped episodes; empty: none
     Computing computing = Computing::busy;
-    double turns_ns = 0;  ///< turns are timed for so long in place of counted episodes or runs; 0: those are
+    double turns_ns = 0;      ///< turns are timed for so long in place of counted episodes or runs; 0: those are
+    bool scheduling = false;  ///< with turns: the switches and quanta of the first CPU are measured in each round
     Neighbours neighbours = Neighbours::alone;
     Tolls tolls;
     bool list = false;

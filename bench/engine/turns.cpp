@@ -2,6 +2,7 @@
 // Rounds of turns: every candidate under every workload, in an order drawn anew, each for the same time.
 #include "turns.hpp"
 
+#include "floors.hpp"
 #include "launch.hpp"
 
 #include <ctime>
@@ -27,16 +28,21 @@ public:
         : launch_(launch), crew_(crew), roster_(roster), rounds_(launch, crew) {
         for (const auto& one : roster.candidates)
             for (const Work& work : launch.options.work)
-                if (!is_lost(one->label(), launch.crowded())) visits_.emplace_back(one.get(), &work);
+                if (!left_out(*one)) visits_.emplace_back(one.get(), &work);
     }
 
     int run() {
         for (const Skipped& one : roster_.skipped) print_skipped(one.name, one.why);
         for (const auto& one : roster_.candidates)
-            if (is_lost(one->label(), launch_.crowded()))
-                print_skipped(one->label().name, "it never gives its CPU away and there are more ranks than CPUs",
+            if (left_out(*one))
+                print_skipped(one->label().name,
+                              "it never gives its CPU away and there are more ranks than CPUs (--quick)",
                               one->label().wait);
         return rounds_.run([&](std::uint32_t round) {
+            if (launch_.options.scheduling) {
+                rounds_.floors(round);
+                print_scheduling(measure_scheduling(launch_.cpus.front()), round);
+            }
             rounds_.shuffle(visits_);
             return std::all_of(visits_.begin(), visits_.end(),
                                [&](const auto& each) { return visit(*each.first, *each.second, round); });
@@ -44,6 +50,10 @@ public:
     }
 
 private:
+    bool left_out(Candidate& one) const {
+        return launch_.options.depth == Depth::quick && is_lost(one.label(), launch_.crowded());
+    }
+
     bool visit(Candidate& one, const Work& work, std::uint32_t round) {
         Workload workload = work.workload;
         workload.seed = launch_.options.seed + round;
@@ -52,15 +62,18 @@ private:
         visit->workload = &workload;
         visit->turns = &turns;
         one.receive(crew_, *visit);
-        if (!sound(visit->stamps.evaluate(visit->stamping.stamped), one.label(), round)) return false;
-        Record<"turns">(one.label(), round)
-            .field("workload", work.spelling)
+        const Samples samples = visit->stamps.evaluate(visit->stamping.stamped);
+        if (!sound(samples, one.label(), round)) return false;
+        Record<"turns"> record(one.label(), round);
+        record.field("workload", work.spelling)
             .field("turns", turns.timed)
             .field("elapsed_ns", turns.elapsed_ns)
             .field("cpu_ns", turns.usage.cpu_ns)
             .field("voluntary", turns.usage.voluntary)
-            .field("involuntary", turns.usage.involuntary)
-            .print();
+            .field("involuntary", turns.usage.involuntary);
+        if (const auto between_ns = turns.between_ns(samples, visit->stamping.stamped))
+            record.field("between_ns", *between_ns);
+        record.print();
         return true;
     }
 

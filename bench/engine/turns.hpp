@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <optional>
 
 namespace tollbar::bench {
 
@@ -44,7 +46,7 @@ public:
             begun_turn_ = turn;
             before_ = Usage::of_process();
             begun_ = ticks();
-        } else if (now - begun_ >= timed_) {
+        } else if (now - begun_ >= timed_ && turn - begun_turn_ >= fewest) {
             elapsed_ns = nanoseconds(now - begun_);
             usage = Usage::of_process() - before_;
             timed = turn - begun_turn_;
@@ -56,6 +58,15 @@ public:
     /// Memory order: the barrier that is measured orders rank 0's store before it.
     bool is_last(std::uint64_t turn) const noexcept { return turn >= last_.load(std::memory_order_relaxed); }
 
+    /// The timed turns from last entry to last entry, of their stamps; empty unless they are few and all stamped. Rank
+    /// 0's own time says little of a few turns: it may leave an episode long before or after the others.
+    std::optional<double> between_ns(const Samples& samples, std::uint64_t stamped) const {
+        constexpr std::uint64_t few = 20;
+        if (timed >= few || begun_turn_ + timed >= stamped) return std::nullopt;
+        const auto first = samples.period.begin() + static_cast<std::ptrdiff_t>(begun_turn_);
+        return std::accumulate(first, first + static_cast<std::ptrdiff_t>(timed), 0.0);
+    }
+
     const double steps_per_us;
 
     alignas(line_bytes) std::uint64_t timed = 0;  ///< turns
@@ -65,6 +76,7 @@ public:
 private:
     static constexpr double warm_up_ns = 35e6;  ///< a barrier that learns where it is has most of it behind it then
     static constexpr double slow_ns = 3e3;
+    static constexpr std::uint64_t fewest = 3;  ///< turns that are timed, however long they take
 
     const Ticks timed_;
     Ticks start_ = 0, looked_ = 0, begun_ = 0;

@@ -81,10 +81,6 @@ void add_tollbar(Roster& roster, Rank ranks) {
     for (const std::string& plan : plans) add_plan(roster, ranks, plan, "auto");
     for (const char* plan : {"dissemination", "mcs", "central", "tournament"})
         for (const char* wait : {"spin", "yield", "park"}) add_plan(roster, ranks, plan, wait);
-    add_own_kinds(roster, ranks);
-}
-
-void add_own_kinds(Roster& roster, Rank ranks) {
     for (const char* kind : {"turnstile", "combination"})
         for (const Policy& policy : policies) add_group(roster, ranks, kind, kind, policy);
     roster.add<Everywhere<OwnBarrier>>({"tollbar::barrier", "barrier"}, ranks);

@@ -7,8 +7,7 @@
 namespace tollbar::bench {
 
 /// A file that says that a library is missing takes the place of its own in the build.
-void add_tollbar(Roster& roster, Rank ranks);    ///< all of it: every plan, and
-void add_own_kinds(Roster& roster, Rank ranks);  ///< what is no plan
+void add_tollbar(Roster& roster, Rank ranks);  ///< all of it: every plan, and what is no plan
 void add_standard_peers(Roster& roster, Rank ranks);
 void add_beside_neighbours(Roster& roster, const Launch& launch);  ///< what --turns is for: how everybody waits
 void add_boost(Roster& roster, Rank ranks);

@@ -8,6 +8,7 @@ import random
 import sys
 
 import fake_program
+import replay_crowd
 from fake_program import record
 
 USABLE = fake_program.USABLE
@@ -83,6 +84,7 @@ TURNS = {
     "turnstile+auto": ("turnstile", 1.0, 20.0),
     "combination+auto": ("combination", 0.8, 19.0),
     "mcs+auto": ("plan", 1.5, 30.0),
+    "mcs+park": ("plan", 30.0, 28.0),
 }
 #: That barrier of so many threads is so many times slower in company.
 LOSES = {("combination", 8): 30.0}
@@ -137,17 +139,19 @@ def _measured(chance: random.Random, label: dict, period: float, ranks: int) -> 
 
 def turns(
     program: str, ranks: int, placement: str, rounds: int, seed: int, only: str = "",
-    company: str = "alone", workloads: str = "0", wait: str = "auto",
+    company: str = "alone", workloads: str = "0", wait: str = "auto", scheduling: bool = False,
 ) -> list[dict]:  # fmt: skip
     """The lines that it would print with --turns."""
     chance = random.Random(f"{program} {ranks} {placement} {seed} {company} {wait}")
     own = {"tollbar-bench-omp-gomp": ["libgomp"], "tollbar-bench-omp-omp": ["libomp"]}
     usual = ["tollbar::barrier", "group", "std::barrier", "pthread_barrier"]
-    names = own.get(program) or ([each.partition("+")[0] for each in only.split(",")] if only else usual)
-    made = [_environment(ranks, placement, seed) | {"company": COMPANIES[company]}]
+    names = own.get(program) or (only.split(",") if only else usual)
+    usable = min(USABLE, len(os.sched_getaffinity(0)))  # a campaign keeps it to fewer
+    made = [_environment(ranks, placement, seed) | {"company": COMPANIES[company], "usable": usable}]
     for number in range(rounds):
-        for name in names:
-            waits = wait if name == "tollbar::barrier" else "auto"
+        made += replay_crowd.scheduler() if scheduling else []
+        for name, _, waits in (each.partition("+") for each in names):
+            waits = wait if name == "tollbar::barrier" else waits or "auto"
             kind, alone, beside = TURNS[f"{name}+{waits}"]
             us = alone if company == "alone" else beside * LOSES.get((name, ranks), 1.0)
             for workload in workloads.split(","):
@@ -175,7 +179,8 @@ def main(program: str, words: list[str]) -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--budget-ms")
-    parser.add_argument("--beside", choices=COMPANIES)
+    parser.add_argument("--beside", choices=COMPANIES, default="alone")
+    parser.add_argument("--scheduling", action="store_true")
     parser.add_argument("--turns")
     parser.add_argument("--workload", default="0")
     if "--list" in words:
@@ -186,7 +191,7 @@ def main(program: str, words: list[str]) -> None:
     if args.turns:
         wait = os.environ.get("TOLLBAR_WAIT", "auto")
         there = (program, args.ranks, args.placement, args.rounds, args.seed, args.only)
-        sys.stdout.write(fake_program.text(turns(*there, args.beside, args.workload, wait)))
+        sys.stdout.write(fake_program.text(turns(*there, args.beside, args.workload, wait, args.scheduling)))
         return
     sys.stdout.write(text(program, args.ranks, args.placement, args.rounds, args.seed, args.only))
 

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for the program that measures crowds: prints what one would, with times known in advance."""
-
-import argparse
-import os
-import sys
+"""Launches of threads that compute on too few CPUs, with times known in advance."""
 
 import fake_program
 
@@ -21,29 +17,32 @@ BARRIERS = (
 
 def record(
     name: str, kind: str, wait: str, compute_us: float, variation: float, period_us: float,
-    episodes: int = 100, switches: float = 16.0, busy: float = 1.0, processors: int = 1,
+    turns: int = 100, switches: float = 16.0, busy: float = 1.0, processors: int = 1,
 ) -> dict:  # fmt: skip
-    """One visit. Rank 0's own time of few episodes is far off, as it may be."""
-    elapsed = 1e3 * period_us * episodes * (1.0 if episodes >= 20 else 0.5)
+    """One visit. Rank 0's own time of few turns is far off, as it may be."""
+    is_few = turns < 20
+    elapsed = 1e3 * period_us * turns * (0.5 if is_few else 1.0)
+    between = {"between_ns": 1e3 * period_us * turns} if is_few else {}
+    workload = f"{compute_us:g}~{variation:g}" if variation else f"{compute_us:g}"
     return fake_program.record(
-        "crowd", name=name, kind=kind, wait=wait, workload=f"{compute_us:g}~{variation:g}",
-        compute_ns=1e3 * compute_us, variation=variation, episodes=episodes, elapsed_ns=elapsed,
-        cpu_ns=busy * processors * elapsed, involuntary=round(switches * episodes), cut=False,
-        period_ns=[0.9e3 * period_us, 1.1e3 * period_us],
+        "turns", name=name, kind=kind, wait=wait, workload=workload, turns=turns, elapsed_ns=elapsed,
+        cpu_ns=busy * processors * elapsed, involuntary=round(switches * turns), **between,
     )  # fmt: skip
+
+
+def scheduler(quanta: list[float] | None = None) -> list[dict]:
+    """The records that --scheduling adds to a round."""
+    quanta = [0.2 * QUANTUM_NS, QUANTUM_NS, QUANTUM_NS] if quanta is None else quanta
+    return [
+        fake_program.record("floor", one_way_ns=None, yield_switch_ns=YIELD_NS, exchange_ns=None),
+        fake_program.record("scheduling", quantum_ns=quanta, sleep_switch_ns=SLEEP_NS),
+    ]
 
 
 def launch(ranks: int, processors: int, visits: list[dict]) -> list[str]:
     """The lines of a launch."""
-    record = fake_program.record
-    quanta = [0.2 * QUANTUM_NS, QUANTUM_NS, QUANTUM_NS]
-    made = [
-        record("environment", ranks=ranks, usable=processors, placement="pinned"),
-        record("floor", one_way_ns=None, yield_switch_ns=YIELD_NS, exchange_ns=None),
-        record("scheduling", quantum_ns=quanta, sleep_switch_ns=SLEEP_NS),
-        *visits,
-    ]
-    return fake_program.text(made).splitlines()
+    environment = fake_program.record("environment", ranks=ranks, usable=processors, placement="pinned")
+    return fake_program.text([environment, *scheduler(), *visits]).splitlines()
 
 
 def visits(ranks: int, processors: int, compute_us: float, variation: float) -> list[dict]:
@@ -53,23 +52,3 @@ def visits(ranks: int, processors: int, compute_us: float, variation: float) -> 
                switches=ranks * switches, processors=processors)
         for name, kind, wait, switches in BARRIERS
     ]  # fmt: skip
-
-
-def main(words: list[str]) -> None:
-    parser = argparse.ArgumentParser()
-    for flag in ("--ranks", "--rounds", "--seed", "--budget-ms"):
-        parser.add_argument(flag, type=int, required=True)
-    parser.add_argument("--placement", choices=("pinned",), required=True)
-    parser.add_argument("--workload", required=True)
-    parser.add_argument("--only", default="")
-    args = parser.parse_args(words)
-    compute, _, share = args.workload.partition("~")
-    usable = len(os.sched_getaffinity(0))
-    measured = visits(args.ranks, usable, float(compute), float(share or 0))
-    if args.only:
-        measured = [each for each in measured if each["name"] in args.only.split(",")]
-    print("\n".join(launch(args.ranks, usable, measured)))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

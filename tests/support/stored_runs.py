@@ -12,7 +12,7 @@ import pytest
 import replay as replay_threads
 
 _SUPPORT = Path(replay_threads.__file__).parent
-_CROWD, _JOBS = _SUPPORT / "replay_crowd.py", _SUPPORT / "replay_job.py"
+_JOBS = _SUPPORT / "replay_job.py"
 _JOB = '#!/bin/sh\nexec {} -S {} {} "$@"\n'
 _MPI_PROGRAMS = ("tollbar-bench-mpi-openmpi", "tollbar-bench-mpi-mpich", "tollbar-bench-mpi-mpich5")
 
@@ -31,7 +31,7 @@ def replay_nic():
 
 @pytest.fixture(scope="session")
 def replay_crowd():
-    """The same for the program that measures crowds."""
+    """The same for threads on too few CPUs."""
     return importlib.import_module("replay_crowd")
 
 
@@ -48,17 +48,6 @@ def crowded(replay_crowd, as_samples):
         return as_samples(*((number, "p", lines) for number in range(launches)))
 
     return gathered
-
-
-@pytest.fixture
-def crowd_program(tmp_path, monkeypatch):
-    """A build folder in which a replay lies in place of the program that measures crowds; gives its path."""
-    program = tmp_path / "programs" / "bin" / "tollbar-bench-crowd"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -S {_CROWD} "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("TOLLBAR_BUILD", str(program.parents[1]))
-    return program
 
 
 @pytest.fixture
@@ -136,9 +125,9 @@ def _as_samples(*launches, **environment):
 
 def _programs_of(replay, ranks, placement, omit):
     """As a campaign has them."""
-    from tollbar.campaigns.threads import SINGLES, Situation
+    from tollbar.campaigns.threads import SINGLES, Where
 
-    singles = [name for name, single in SINGLES.items() if Situation(placement, ranks) in single.situations]
+    singles = [name for name, single in SINGLES.items() if Where(ranks, placement) in single.situations]
     return [program for program in (*replay.BARRIERS, *singles) if program not in omit]
 
 
@@ -162,10 +151,11 @@ def stored_beside(tmp_path, replay):
 
     def store(
         ranks=(2, 8), neighbours=("alone", "neighbour"), workloads="0,20~0.5", only="", launches=3,
-        kind="neighbours", began="2025-01-02T00:00:00Z", placements=("free", "pinned"),
+        kind="threads", began="2025-01-02T00:00:00Z", placements=("free", "pinned"),
     ) -> Path:  # fmt: skip
         run = results.new_run(tmp_path / "results", kind)
-        results.write_environment(run, machine.facts() | {"kind": kind, "began": began, "load": [0.1, 0.1, 0.1]})
+        about = {"kind": kind, "began": began, "beside": neighbours, "workloads": workloads.split(",")}
+        results.write_environment(run, machine.facts() | about | {"load": [0.1, 0.1, 0.1]})
         there = [(each, placement, beside) for each in ranks for placement in placements for beside in neighbours]
         for group, (each, placement, beside) in enumerate(there * launches):
             runs = [("tollbar-bench-threads", "auto")]

@@ -2,7 +2,6 @@
 """Fixtures of the laboratory's Python tests."""
 
 from stored_runs import as_samples as as_samples
-from stored_runs import crowd_program as crowd_program
 from stored_runs import crowded as crowded
 from stored_runs import jobs as jobs
 from stored_runs import make_jobs as make_jobs

@@ -44,19 +44,17 @@ class Request:
     hosts: int = 1
     threads: Sequence[int] = ()  #: in each rank
     level: str = "serialized"  #: who may call the MPI, where ranks have threads
-    processors: Sequence[int] = ()
-    compute_us: Sequence[float] = ()
-    variations: Sequence[float] = ()
-    longest_ms: float = float("inf")  #: situations that compute longer in an episode are left out
+    cpus: Sequence[int] = ()  #: that threads are kept to; empty: all
     iterations: int = 0  #: of the exchange between PEs
     batch_us: int | None = None  #: time that a batch takes, up to 10,000 episodes or runs
-    workloads: Sequence[str] = ()
+    workloads: Sequence[str] = ()  #: what is computed between barriers; empty: nothing
     as_printed: bool = False  #: workloads of the NIC paper between as many hosts as in its figures alone
     runs: int = 0  #: of each workload, in all launches together; 0: as many as batch_us has
     episodes: int = 0  #: stamped of each barrier in a launch, with each rank's mean; 0: a few hundred, as time allows
-    beside: Sequence[str] = ()  #: who else wants the processors, as the measuring programs spell it
-    pinned: Sequence[int] = ()  #: of the ranks, those that are pinned too; empty: all
-    turns_ms: int = 0  #: how long turns of one barrier are timed
+    beside: Sequence[
+        str
+    ] = ()  #: who else wants the processors, as in NEIGHBOURS; empty: nobody, and a session of its own
+    turns_ms: int = 100  #: how long turns of one barrier are timed; 100 are one period of a quota
     neighbours: int = 0  #: endless loops in the same session, which is then not put before others
     nics: bool = False  #: also barriers that run on the hosts' NICs
     short: bool = False  #: only what users have today, what stands in for it, and what a group may choose

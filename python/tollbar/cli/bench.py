@@ -46,7 +46,7 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "WHO[,WHO...]",
         "alone, neighbour, neighbours, session, cgroup, quota: plain programs beside those; all",
     ),
-    "--cpus": (bench_values.counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
+    "--cpus": (bench_values.counts(1, 1024, "processors"), "N[,N...]", "on so many of the CPUs (default: all)"),
     "--placement": (
         arguments.listed(arguments.one_of(("pinned", "free"))),
         "WHERE",
@@ -63,7 +63,7 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
 }
 LEVELS = ("funneled", "serialized", "multiple")
 #: The names of options in campaigns that are not their own.
-_FIELDS = {"placement": "placements", "mpi": "mpis", "cpus": "processors", "barriers": "only"}
+_FIELDS = {"placement": "placements", "mpi": "mpis", "compute": "workloads", "barriers": "only"}
 
 
 @dataclass(frozen=True)
@@ -121,25 +121,17 @@ class Bench:
         except NotHere as error:
             print(f"tollbar bench: {error}", file=sys.stderr)
             return Table([], bench_times.Timed)
-        every = bool(args.barriers) or args.effort["name"] == "full" or how in ("neighbours", "crowd")
+        every = bool(args.barriers) or args.effort["name"] == "full" or how == "turns"
         return bench_times.table(folder, unsafe, every_policy=every)
 
     def _how(self, args: argparse.Namespace) -> str:
-        """The campaign that the options ask for. Raises WrongUse for options of two."""
+        """The amounts that the options ask for. Raises WrongUse for options of two campaigns."""
         beside, cpus, compute = (getattr(args, name, None) for name in ("beside", "cpus", "compute"))
-        if beside and cpus:
-            raise WrongUse("--beside and --cpus exclude each other")
-        if cpus:
-            if args.placement:
-                raise WrongUse("--cpus and --placement exclude each other")
-            return "crowd"
-        if self.name == "threads" and (beside or compute):
-            return "neighbours"
+        if self.name == "threads":
+            return "turns" if beside or cpus or compute else "threads"
         if compute and beside:
             raise WrongUse("--compute and --beside exclude each other, except for threads")
-        if compute:
-            return "work"
-        return self.campaign or self.name
+        return "work" if compute else self.campaign or self.name
 
     def _amounts(self, amount: str, how: str = "") -> dict[str, Any]:
         from tollbar.campaigns.campaign import amounts
@@ -165,21 +157,17 @@ class Bench:
         request = self._request(args, how)
         if how == "work":
             return self._measure_workload(args, request)
-        module = import_module(f"tollbar.campaigns.{how}")
+        module = import_module(f"tollbar.campaigns.{self.campaign or self.name}")
         if request.hosts > 1:
             request = replace(request, ranks=args.ranks or (request.hosts,))
             if uneven := [ranks for ranks in request.ranks if ranks % request.hosts]:
                 raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {request.hosts} hosts")
-        if how == "neighbours":
-            request = bench_values.turns(request, args.compute, args.beside)
-            if args.ranks or args.placement:
-                request = replace(request, pinned=())
+        if self.name == "threads":
+            request = bench_values.of_threads(request)
         elif getattr(args, "beside", None):
-            request = replace(request, neighbours=bench_values.loops(args.beside))
-        if how == "crowd":
-            request = bench_values.crowded(request, args.compute)
+            request = replace(request, beside=(), neighbours=bench_values.loops(args.beside))
         if request.only:
-            _check_names(request, module.names())
+            _check_names(request, module.names(request) if self.name == "threads" else module.names())
         return _run(module.prepared(request), args.output)
 
     def _measure_workload(self, args: argparse.Namespace, request: Request) -> tuple[Path, bool]:
@@ -300,9 +288,9 @@ BENCHES = {
 
 def measure_beside(request: Request) -> Path:
     """A run of what `tollbar tune` has to know; its folder."""
-    from tollbar.campaigns import neighbours
+    from tollbar.campaigns import threads
 
-    return _run(neighbours.prepared(request, "tune"), None)[0]
+    return _run(threads.prepared(request, "tune"), None)[0]
 
 
 def measure_briefly() -> Path:

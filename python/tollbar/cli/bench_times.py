@@ -86,14 +86,8 @@ def _notes(rows: Sequence[Timed], hidden: int) -> Iterator[str]:
 
 
 def _findings(measured: Samples) -> Iterator[str]:
-    """A line for each kind of neighbours or number of processors: how far from the best what waits by itself is."""
-    from tollbar.data import beside, crowds
-    from tollbar.report import beside_section, crowd_section
+    """A line for each kind of neighbours and number of CPUs: how far from the best what waits by itself is."""
+    from tollbar.data import cells
+    from tollbar.report import threads_section
 
-    yield from beside_section.lines(beside.gather(measured))
-    try:
-        if run := crowds.gather(measured):
-            yield crowd_section.scheduler_text(run.scheduler)
-            yield from map(crowd_section.verdict_text, crowd_section.verdicts(run))
-    except ValueError as error:  # no quantum was seen to end
-        yield str(error)
+    yield from threads_section.lines(cells.gather(measured))

@@ -17,7 +17,7 @@ from tollbar.cli.table import Table, column, verb
 if TYPE_CHECKING:
     from tollbar.data.results import Stored
 
-KINDS = ("threads", "neighbours", "crowd", "mpi", "hybrid", "shmem", "udp")
+KINDS = ("threads", "mpi", "hybrid", "shmem", "udp")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         nargs="*",
         type=Path,
         metavar="RUN",
-        help="runs, or folders of runs, of which the newest of each kind (default: the results folder)",
+        help="runs, or folders of runs, of which the newest about each thing (default: the results folder)",
     )
     parser.set_defaults(run=run)
 

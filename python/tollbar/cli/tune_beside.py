@@ -17,6 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tollbar.cli import bench
+from tollbar.data import neighbours
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from tollbar.data.places import Candidate, Measurements, Situation
     from tollbar.data.statistics import Interval, Ratio
 
-#: A ratio to an untuned group that is certainly above that is a loss; so is one that may be above beside.AS_GOOD.
+#: A ratio to an untuned group that is certainly above that is a loss; so is one that may be above cells.AS_GOOD.
 LOSES = 1.05
-#: The company in which a choice has to hold, by the words of the tuning file.
-NEIGHBOURS = {"alone": "alone", "neighbour": "1 neighbour"}
+#: The company in which a choice has to hold, by the words of the tuning file: what results have.
+NEIGHBOURS = {"alone": neighbours.ALONE, "neighbour": (neighbours.NEIGHBOURS["neighbour"].stored,)}
 LAUNCHES = 8  #: so many leave the greatest of the ratios of two workloads a lower end
 _BUDGET_S = 25.0
 
@@ -62,13 +63,13 @@ def checked(
     chosen: Sequence[Choice], there: Iterable[Measurements], runs: Iterable[Path], may_measure: bool
 ) -> list[Checked]:
     """The entries to store. `there` has what was measured alone, `runs` are those beside neighbours."""
-    from tollbar.data import beside, samples
+    from tollbar.data import cells, samples
 
     known = {(measured.place.ranks, measured.place.placement): measured for measured in there}
-    claims = _claims(chosen, known, beside.gather(samples.read(runs)))
+    claims = _claims(chosen, known, cells.gather(samples.read(runs)))
     if may_measure and any(claim.lacking for claim in claims):
         run = _measure([claim for claim in claims if claim.lacking])
-        claims = _claims(chosen, known, beside.gather(samples.read([*runs, *run])))
+        claims = _claims(chosen, known, cells.gather(samples.read([*runs, *run])))
     return [_judged(claim, known) for claim in claims]
 
 
@@ -86,8 +87,9 @@ def _claims(
         for where in places if wanted.pick.label != untuned.label else ():
             measured = known.get((ranks, where))
             alone = measured and measured.ratio(wanted.pick.label, untuned.label)
-            for word, neighbours in NEIGHBOURS.items():
-                some = _ratios(beside_them, wanted.pick, untuned, (neighbours, where, ranks))
+            for word, company in NEIGHBOURS.items():
+                there = {cell: measured for cell, measured in beside_them.items() if cell.neighbours in company}
+                some = _ratios(there, wanted.pick, untuned, (where, ranks))
                 some += [alone] if alone and word == "alone" else []
                 ratios[where, word] = [ratio for ratio in some if ratio.low is not None]
         claims.append(_Claim(wanted, untuned, ratios))
@@ -95,16 +97,17 @@ def _claims(
 
 
 def _ratios(
-    beside_them: Mapping[Situation, Measurements], pick: Candidate, untuned: Candidate, there: tuple[str, str, int]
+    among: Mapping[Situation, Measurements], pick: Candidate, untuned: Candidate, there: tuple[str, int]
 ) -> list[Ratio]:
     """A ratio for everything that was computed between barriers there; none where they were not compared."""
-    from tollbar.data import beside
+    from tollbar.data import cells
 
     return [
         ratio
-        for cell, measured in beside_them.items()
-        if (cell.neighbours, cell.placement, cell.ranks) == there
-        and (ratio := beside.ratio(measured, pick.label, untuned.label))
+        for cell, measured in among.items()
+        if (cell.placement, cell.ranks) == there
+        and not cell.kept_to
+        and (ratio := cells.ratio(measured, pick.label, untuned.label))
     ]
 
 
@@ -145,7 +148,7 @@ def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
 
 def _keeps_up(ratio: Interval) -> bool:
     """Whether it is known to be no loss. Every ratio has an interval."""
-    from tollbar.data.beside import AS_GOOD
+    from tollbar.data.cells import AS_GOOD
 
     assert ratio.low is not None
     assert ratio.high is not None
@@ -153,8 +156,8 @@ def _keeps_up(ratio: Interval) -> bool:
 
 
 def _text(where: Where) -> str:
-    placement, neighbours = where
-    return f"{'beside a neighbour' if neighbours == 'neighbour' else neighbours}, {placement}"
+    placement, who = where
+    return f"{'beside a neighbour' if who == 'neighbour' else who}, {placement}"
 
 
 def _measure(claims: Sequence[_Claim]) -> list[Path]:
@@ -169,7 +172,7 @@ def _measure(claims: Sequence[_Claim]) -> list[Path]:
         budget_s=_BUDGET_S,
         only=list(dict.fromkeys(name for claim in claims for name in _names(claim))),
         placements=sorted({placement for placement, _ in lacking}),
-        beside=[word for word in NEIGHBOURS if word in {neighbours for _, neighbours in lacking}],
+        beside=[word for word in NEIGHBOURS if word in {who for _, who in lacking}],
         workloads=("0", "20~0.5"),
         turns_ms=60,
     )

@@ -161,9 +161,13 @@ def _checked(basis: Basis, named: Path | None) -> list[Checked]:
     began = str(basis.environment.get("began", ""))
     within = results.folder() if named is None or (named / "environment.json").exists() else named
     runs = []
-    for run in (run for kind in ("tune", "neighbours") for run in results.by_age(within, kind)):
+    for run in (run for kind in ("tune", "threads") for run in results.by_age(within, kind)):
         environment = results.read_environment(run)
-        if facts.short_id(environment) == machine and str(environment.get("began", "")) >= began:
+        if (
+            not results.about(environment).is_plain
+            and facts.short_id(environment) == machine
+            and str(environment.get("began", "")) >= began
+        ):
             runs.append(run)
     chosen = [wanted for wanted in map(choice.choose, basis.founded) if wanted]
     return tune_beside.checked(chosen, basis.there, runs, may_measure=machine == this_machine)
@@ -196,7 +200,8 @@ def _runs(named: Path | None, force: bool) -> list[Path]:
     within = named or results.folder()
     if (within / "environment.json").exists():
         return [within]
-    newest_first = results.by_age(within, "threads")[::-1]
+    plain = [run for run in results.by_age(within, "threads") if results.about(results.read_environment(run)).is_plain]
+    newest_first = plain[::-1]
     if force:
         return newest_first[:1]
     return sorted(newest_first, key=lambda run: len(list(run.glob("*.jsonl.gz"))), reverse=True)
@@ -211,8 +216,6 @@ def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
         return Basis(folder, environment, ignored=[f"{folder.name} is ignored: it was measured on another machine"])
     if not force and environment.get("incomplete"):
         return Basis(folder, environment, ignored=[f"{folder.name} is ignored: it is incomplete"])
-    if not force and (neighbours := environment.get("neighbours", "alone")) != "alone":
-        return Basis(folder, environment, ignored=[f"{folder.name} is ignored: it was measured beside {neighbours}"])
     there = list(places.threads(samples.read([folder])).values())
     if force:
         return Basis(folder, environment, [measured for measured in there if choice.rivals(measured)], there)

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from tollbar.data import statistics
+from tollbar.data.neighbours import FIRST, in_words
 from tollbar.data.samples import CANDIDATE, FLOORS, PLACE, ROUND, USUAL_WAITS, Samples, all_values
 from tollbar.data.statistics import Interval, Ratio
 from tollbar.data.summary import floors, interval, over_floor, ratio, rounds, summary
@@ -27,7 +28,11 @@ THREADS = ("ranks", "placement")
 PROCESSES = ("over", "hosts", "ranks", "threads", "placement", "apart", "level")
 RANKS = ("ranks",)
 WORK = ("over", "ranks", "placement", "computing")
-BESIDE = ("neighbours", "placement", "computing", "ranks")
+CELL = ("neighbours", "kept_to", "placement", "computing", "ranks")
+
+#: Whether a row is of threads that nobody disturbs, on all CPUs, with nothing between barriers: their bare episodes
+#: are stamped. Turns of other threads are timed.
+IS_PLAIN = (pl.col("neighbours") == FIRST) & (pl.col("kept_to") == 0) & (pl.col("computing") == "0")
 
 DOORS = ("component", "preload")
 #: The times that make a candidate one, and those that tables show.
@@ -56,9 +61,10 @@ class Situation(NamedTuple):
     ranks: int = 0
     threads: int = 1
     processors: int = 0
+    kept_to: int = 0
     placement: str = "free"
     apart: str = "launcher"
-    neighbours: str = "alone"
+    neighbours: str = FIRST
     level: str = "serialized"
     computing: str = "0"
 
@@ -83,12 +89,6 @@ class Situation(NamedTuple):
         return f"{self.compute_us:g} µs{varied}"
 
     @property
-    def of_threads(self) -> str:
-        """A place of threads that compute, as a part of a sentence that names the neighbours."""
-        work = f"{self.work} between" if self.compute_us else "nothing between"
-        return f"{self.ranks} threads {self.placement}, {work}"
-
-    @property
     def along(self) -> str:
         """The place, without what changes along a curve over the ranks; a few of them may be pinned and many not."""
         ranks_a_host = -(-self.ranks // self.hosts)
@@ -105,16 +105,11 @@ class Situation(NamedTuple):
         return f"{self.along}, pinned" if self.placement == "pinned" else self.along
 
     @property
-    def turns(self) -> int:
-        """Threads on the processor that has most of them."""
-        return -(-self.ranks // self.processors)
-
-    @property
-    def on_processors(self) -> str:
-        """Crowded threads in words."""
-        shape = f"times vary by {self.variation:.0%}" if self.variation else "equal times"
-        on = "1 processor" if self.processors == 1 else f"{self.processors} processors"
-        return f"{self.ranks} threads on {on}, {shape}"
+    def among(self) -> str:
+        """Whoever wants the CPUs that threads have, in words."""
+        on = f"on {self.kept_to} CPU{'s' if self.kept_to > 1 else ''}" if self.kept_to else ""
+        who = "" if on and self.neighbours == FIRST else in_words(self.neighbours)
+        return ", ".join(filter(None, (on, who)))
 
     @property
     def text(self) -> str:
@@ -270,8 +265,8 @@ def _added(samples: Samples, raw: pl.DataFrame) -> Iterable[pl.DataFrame]:
 
 @lru_cache(maxsize=4)
 def threads(samples: Samples) -> dict[Situation, Measurements]:
-    """The places of threads, pinned first, fewest ranks first."""
-    records = samples.records.filter(pl.col("apart") == "launcher", pl.col("bench") == "threads")
+    """The plain places of threads, pinned first, fewest ranks first."""
+    records = samples.records.filter(pl.col("apart") == "launcher", pl.col("bench") == "threads", IS_PLAIN)
     situations = gather(dataclasses.replace(samples, records=records), THREADS)
     return dict(sorted(situations.items(), key=lambda item: (item[0].placement != "pinned", item[0].ranks)))
 

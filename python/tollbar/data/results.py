@@ -133,12 +133,33 @@ def newest(within: Path, kind: str) -> Path | None:
 
 
 def all_chosen(named: Path | None, kind: str) -> list[Path]:
-    """As chosen(), but the newest run over each number of hosts; those over fewer hosts come first."""
+    """As chosen(), but the newest run about each thing; those that are about least come first."""
     within = named or folder()
     if (within / "environment.json").exists():
         return [within]
-    newest_over = {_hosts(run): run for run in by_age(within, kind)}
-    return [newest_over[hosts] for hosts in sorted(newest_over)]
+    newest_about = {about(_known(run)): run for run in by_age(within, kind)}
+    return [newest_about[what] for what in sorted(newest_about)]
+
+
+class About(NamedTuple):
+    """The dimensions in which runs of one kind differ: whether others are beside, on fewer CPUs, computing between."""
+
+    hosts: int
+    beside: bool
+    kept_to: bool
+    computing: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is about programs alone on all CPUs, with nothing between barriers."""
+        return not (self.beside or self.kept_to or self.computing)
+
+
+def about(facts: Mapping[str, Any]) -> About:
+    """The dimensions of a run, by the facts that it is stored with."""
+    hosts = facts.get("hosts")
+    dimensions = (bool(facts.get(name)) for name in ("beside", "kept_to", "workloads"))
+    return About(hosts if isinstance(hosts, int) and hosts > 1 else 1, *dimensions)
 
 
 def by_age(within: Path, kind: str) -> list[Path]:
@@ -158,8 +179,3 @@ def _known(run: Path) -> Mapping[str, Any]:
         return read_environment(run)
     except MalformedRecord:
         return {}  # whoever reads the run says what is wrong with it
-
-
-def _hosts(run: Path) -> int:
-    hosts = _known(run).get("hosts")
-    return hosts if isinstance(hosts, int) and hosts > 1 else 1

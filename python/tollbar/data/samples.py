@@ -10,6 +10,7 @@ table: it has typed columns, makes rows of lists, and groups a million rows in m
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from tollbar.data import results, schema
+from tollbar.data import neighbours, results, schema
 from tollbar.data.results import Stored
 
 #: The columns of a place; what stands there for programs that do not say it.
@@ -29,15 +30,19 @@ PLACE: dict[str, int | str] = {
     "ranks": 0,
     "threads": 1,  # of each rank
     "processors": 0,  # that may be used, of a host
+    "kept_to": 0,  # as many where threads were kept to fewer than there are; 0: all
     "placement": "free",  # or pinned
     "apart": "launcher",  # how processes are apart: launcher, one session, sessions, cgroups
-    "neighbours": "alone",  # who else wants the processors
+    "neighbours": neighbours.FIRST,  # who else wants the processors
     "level": "serialized",  # who may call the MPI, where ranks have threads
     "computing": "0",  # microseconds of computing before each episode, ~ its variation
 }
 
 #: The field of a record that has each.
 _PRINTED = {name: name for name in PLACE} | {"processors": "usable", "neighbours": "company", "computing": "workload"}
+
+#: The bench of a kind of runs that is not named after it: what `tollbar tune` measures by itself.
+_BENCHES = {"tune": "threads"}
 
 #: A barrier as it is shown, and its parts: its name, its waiting policy, its kind (plan, mpi, library, ...).
 CANDIDATE = ("candidate", "name", "wait", "kind")
@@ -55,8 +60,8 @@ _EPISODES = {
 #: Period is the time of many turns over their number, a turn being computing, if any, and an episode; least is the
 #: computing of the rank that computes longest, which no turn can be shorter than. Latency is last entry to last exit,
 #: skew first exit to last exit, span first entry to last exit, call the time of rank 0 in its call, inside the mean
-#: time of all ranks in theirs, inside_each that of each rank, in their order. A few episodes of a crowd are timed from
-#: last entry to last entry: the own time of rank 0 depends on when it happens to leave.
+#: time of all ranks in theirs, inside_each that of each rank, in their order. A few turns are timed from last entry to
+#: last entry: the own time of rank 0 depends on when it happens to leave.
 METRICS: dict[str, dict[str, pl.Expr]] = {
     "batch": _EPISODES,
     "episodes": {
@@ -80,21 +85,14 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
         "barrier_ns": (pl.col("elapsed_ns") / pl.col("runs") - pl.col("longest_ns")) / pl.col("phases"),
     },
     "turns": {
-        "period_ns": pl.col("elapsed_ns") / pl.col("turns"),
+        "period_ns": pl.coalesce("between_ns", "elapsed_ns") / pl.col("turns"),
         "cpu_ns": pl.col("cpu_ns") / pl.col("turns"),
         "switches": (pl.col("voluntary") + pl.col("involuntary")) / pl.col("turns"),
+        "busy_share": pl.col("cpu_ns") / pl.col("elapsed_ns") / pl.col("processors"),
     },
     "dsde": {"exchange_ns": pl.col("elapsed_ns") / pl.col("iterations")},
     "away": {"released_ns": pl.col("released_ns")},
     "overlap": {"free_share": 1 - pl.col("inside_ns") / pl.col("open_ns")},
-    "crowd": _EPISODES
-    | {
-        "period_ns": pl.when(pl.col("episodes") >= 20)
-        .then(_EPISODES["period_ns"])
-        .otherwise(pl.col("period_ns").list.mean()),
-        "each_period_ns": pl.col("period_ns"),
-        "busy_share": pl.col("cpu_ns") / pl.col("elapsed_ns") / pl.col("processors"),
-    },
     "round_trips": {"trip_ns": pl.col("trip_ns")},
     "scheduling": {"quantum_ns": pl.col("quantum_ns"), "sleep_switch_ns": pl.col("sleep_switch_ns")},
     "floor": {name: pl.col(name) for name in ("one_way_ns", "yield_switch_ns", "exchange_ns")},
@@ -165,6 +163,16 @@ def gather(runs: Iterable[Stored]) -> Samples:
     )
 
 
+def newest(samples: Samples) -> Samples:
+    """The rows of each situation from the newest run that has it."""
+    by_age = sorted(samples.environments, key=lambda name: str(samples.environments[name].get("began", "")))
+    if len(by_age) < 2:
+        return samples
+    age = pl.col("run").replace_strict({name: age for age, name in enumerate(by_age)}, return_dtype=pl.Int64)
+    kept = samples.records.filter(age == age.max().over(*PLACE))
+    return dataclasses.replace(samples, records=kept)
+
+
 #: The metrics of which floor_of() takes one.
 FLOORS = ("one_way_ns", "yield_switch_ns")
 
@@ -233,12 +241,17 @@ def _run_facts(run: Stored) -> dict[str, Any]:
 
 
 def _place(run: Stored, program: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    bench = str(run.environment.get("kind") or PLACE["bench"])
+    bench = _BENCHES.get(kind := str(run.environment.get("kind") or PLACE["bench"]), kind)
     place = PLACE | {name: facts[field] for name, field in _PRINTED.items() if facts.get(field)}
     over = _over(program, facts)
     hosts = place["ranks"] if over == "hosts" else int(place["hosts"])  # a rank on each
-    neighbours = str(run.environment.get("neighbours") or place["neighbours"])
-    return place | {"bench": bench, "over": over, "hosts": hosts, "neighbours": neighbours}
+    who = str(run.environment.get("neighbours") or place["neighbours"])
+    if who == neighbours.FIRST and run.environment.get("beside"):
+        who = neighbours.NEIGHBOURS["alone"].stored
+    kept_to = place["processors"] if run.environment.get("kept_to") else 0
+    if kept_to == len(run.environment.get("usable") or ()):
+        kept_to = 0
+    return place | {"bench": bench, "over": over, "hosts": hosts, "neighbours": who, "kept_to": kept_to}
 
 
 def _over(program: str, facts: Mapping[str, Any]) -> str:
@@ -267,8 +280,5 @@ def _named(record: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any
 
 def _special(record: Mapping[str, Any]) -> dict[str, Any]:
     """The place as far as a record says it itself."""
-    if "compute_ns" in record:
-        varied = f"~{record['variation']:g}" if record["variation"] else ""
-        return {"computing": f"{record['compute_ns'] / 1e3:g}{varied}"}
     special = ("apart", "computing", "neighbours")
     return {name: record[_PRINTED[name]] for name in special if _PRINTED[name] in record}

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tollbar.data import neighbours, places
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
 from tollbar.machine import noise
 from tollbar.report import tables, times, today
 from tollbar.report.charts import time_text
 
-#: The benches that have a table.
+#: The benches that have a table; neighbours: threads beside these.
 BENCHES = ("threads", "neighbours", "mpi", "hybrid", "shmem", "udp")
 #: The barriers that stand for tollbar's in each bench: the first of them that was measured in a situation.
 _OURS = {
@@ -97,11 +98,11 @@ def pairs(measured: Samples) -> dict[str, list[Pair]]:
 
 
 def _rows_of(bench: str) -> pl.Expr:
-    rows = pl.col("bench") == bench
     if bench != "neighbours":
-        return rows & (pl.col("neighbours") == "alone")
-    plain = (pl.col("placement") == "free") & (pl.col("computing") == "0") & pl.col("ranks").is_in(_BESIDE_RANKS)
-    return rows & plain & (pl.col("neighbours") != "alone")
+        return (pl.col("bench") == bench) & places.IS_PLAIN
+    idle = (pl.col("placement") == "free") & (pl.col("computing") == "0") & (pl.col("kept_to") == 0)
+    beside = ~pl.col("neighbours").is_in(neighbours.ALONE)
+    return (pl.col("bench") == "threads") & idle & beside & pl.col("ranks").is_in(_BESIDE_RANKS)
 
 
 def _pair(bench: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Pair]:
@@ -162,10 +163,10 @@ def differences(of_machines: Mapping[str, Iterable[Pair]]) -> Iterator[str]:
         for pair in known:
             if pair.times.low is not None:
                 met.setdefault((pair.today, pair.ours), {}).setdefault(pair.where, {})[machine] = pair.times
-    for (base, ours), places in met.items():
+    for (base, ours), there in met.items():
         parts = [
             f"with {where} {' and '.join(map(tables.ratio_text, on.values()))}"
-            for where, on in places.items()
+            for where, on in there.items()
             if any(_apart(one, other) for one in on.values() for other in on.values())
         ]
         if parts:
@@ -196,7 +197,7 @@ def causes(measured: Samples) -> Iterator[str]:
 
 def _switches(measured: Samples, bench: str, ranks: int, name: str, over: str = "") -> float | None:
     rows = measured.of("switches").filter(
-        pl.col("bench") == bench, pl.col("ranks") == ranks, pl.col("candidate") == name, pl.col("placement") == "free"
+        _rows_of(bench), pl.col("ranks") == ranks, pl.col("candidate") == name, pl.col("placement") == "free"
     )
     rows = rows.filter(pl.col("over").str.starts_with(over)) if over else rows
     return float(np.median(rows["value"])) if len(rows) else None

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from tollbar.data import choice, places, samples
+from tollbar.data import samples
 from tollbar.data.results import Stored
 from tollbar.data.statistics import Interval
-from tollbar.report import beside_section, candidates, crowd_section, curves, html, sections, tables, today
+from tollbar.report import candidates, html, sections, tables, threads_section, today
 from tollbar.report.figures import Figure
 
 MOST_BYTES = 1_500_000  #: of a page, for a phone
 _FEWEST_POINTS = 3
 #: Kinds of which one run is shown.
-_SHOWN = {"crowd": slice(1), "shmem": slice(-1, None), "udp": slice(-1, None)}
+_SHOWN = {"shmem": slice(-1, None), "udp": slice(-1, None)}
 _DOWNLOADS = Markup("<!-- downloads -->")  # take the room that is left
 
 
@@ -63,7 +63,7 @@ def page(*runs: Stored) -> str:
 
 
 def pages(*runs: Stored, name: str | None = "report.html", stored: Mapping[today.Where, str] | None = None) -> Pages:
-    """One run of threads at most, and others; the machine shown is the first one's.
+    """All runs, of threads the newest in each situation; the machine shown is the first one's.
 
     `name` is that of the report, None if nothing can lie beside it; `stored` are the plans that the library finds for
     groups of threads.
@@ -72,10 +72,8 @@ def pages(*runs: Stored, name: str | None = "report.html", stored: Mapping[today
     for run in runs:
         by_kind[kind_of(run)].append(run)
     gathered = {kind: samples.gather(of_kind[_SHOWN.get(kind, slice(None))]) for kind, of_kind in by_kind.items()}
-    of_threads = gathered.get("threads") or samples.gather([])
-    situations = places.threads(of_threads)
-    choices = [chosen for measured in situations.values() if (chosen := choice.choose(measured)) is not None]
-    first = today.first(of_threads, gathered.get("mpi"), gathered.get("neighbours"), stored)
+    of_threads = samples.newest(gathered["threads"]) if "threads" in gathered else samples.gather([])
+    first = today.first(of_threads, gathered.get("mpi"), stored)
     left_out = LeftOut()
     machine = runs[0].environment
     versions = gathered[kind_of(runs[0])].facts.get(runs[0].folder.name, {})
@@ -91,20 +89,12 @@ def pages(*runs: Stored, name: str | None = "report.html", stored: Mapping[today
         machine=defaultdict(lambda: None, machine),  # an interrupted run knows less of itself
         versions={name: value for name, value in versions.items() if name not in machine},
         first=first,
-        apart=tables.apart(of_threads),
-        waits=tables.waits(of_threads),
-        choices=[(chosen, tables.gains(situations[chosen.situation], chosen.pick)) for chosen in choices],
+        threads=threads_section.of(of_threads),
         peers=candidates.PEERS,
-        placements=list(dict.fromkeys(place.placement for place in situations)),
-        figures=curves.of_threads(situations),
-        everything=tables.everything(situations.values()),
-        beside=beside_section.of(gathered["neighbours"]) if "neighbours" in gathered else None,
-        crowd=crowd_section.of(gathered["crowd"]) if "crowd" in gathered else None,
         of_ranks=sections.processes(gathered.get("mpi")),
         of_threads=sections.processes(gathered.get("hybrid")),
         shmem=sections.shmem(gathered.get("shmem")),
         udp=sections.udp(gathered.get("udp")),
-        launches=tables.launches(situations),
         left_out=left_out,
         downloads=_DOWNLOADS,
     )
@@ -125,7 +115,7 @@ def _whole(ratio: Interval | None) -> str:
 
 
 def kind_of(run: Stored) -> str:
-    """The kind that was measured: threads, neighbours, crowd, mpi, hybrid, shmem, udp."""
+    """The kind that was measured: threads, mpi, hybrid, shmem, udp."""
     return str(run.environment.get("kind") or "threads")
 
 

@@ -19,12 +19,13 @@ from typing import Any
 import polars as pl
 
 from tollbar.backports import zip_equal
-from tollbar.data import beside, results, samples
+from tollbar.data import cells as cells_of
+from tollbar.data import places, results, samples
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import rounds
 from tollbar.machine import noise
-from tollbar.report import beside_section, compared, heat, pictures, tables, times, today
+from tollbar.report import compared, heat, pictures, tables, threads_section, times, today
 from tollbar.report.compared import Pair
 from tollbar.report.figures import Axis, Curve, Figure
 
@@ -48,7 +49,7 @@ _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barr
 
 
 def add(runs: Iterable[Path], folder: Path) -> Samples:
-    """Stores these runs as write() does; what is stored of other machines and other kinds stays."""
+    """Stores these runs as write() does; what is stored of other machines and about other things stays."""
     stored, runs = read(folder), list(runs)
     renewed = {_about_what(results.read_environment(run)) for run in runs}
     added = write(runs, folder)
@@ -58,8 +59,8 @@ def add(runs: Iterable[Path], folder: Path) -> Samples:
     return read(folder)
 
 
-def _about_what(facts: Mapping[str, Any]) -> tuple[str, str]:
-    return compared.machine_of(facts), facts.get("kind", "threads")
+def _about_what(facts: Mapping[str, Any]) -> tuple[str, str, results.About]:
+    return compared.machine_of(facts), facts.get("kind", "threads"), results.about(facts)
 
 
 def write(runs: Iterable[Path], folder: Path) -> Samples:
@@ -97,7 +98,7 @@ def texts(stored: Samples) -> dict[str, str]:
         bench: compared.table({machine: known.get(bench, ()) for machine, known in pairs.items()})
         for bench in compared.BENCHES
     }
-    counts = [_of_machine(machine, beside_section.counts(measured), pairs) for machine, measured in machines.items()]
+    counts = [_of_machine(machine, threads_section.counts(measured), pairs) for machine, measured in machines.items()]
     return {
         "machine": _machines(stored),
         **{bench: text or _nothing(stored, bench) for bench, text in tables.items()},
@@ -127,12 +128,15 @@ def _first_page(pairs: Mapping[str, Sequence[Pair]]) -> list[Pair]:
     ]
 
 
-def _nothing(stored: Samples, kind: str) -> str:
-    """The words in place of a table: which runs of that kind fill none, and why."""
+def _nothing(stored: Samples, bench: str) -> str:
+    """The words in place of a table: which runs of that bench fill none, and why."""
+    kind = "threads" if bench == "neighbours" else bench
     loud = [
         f"`{name}` ({', '.join(reasons)})"
         for name, facts in stored.environments.items()
-        if facts.get("kind", "threads") == kind and (reasons := noise.loud(facts))
+        if facts.get("kind", "threads") == kind
+        and bool(facts.get("beside")) is (bench == "neighbours")
+        and (reasons := noise.loud(facts))
     ]
     return f"The machine had other work, so no table is made of {', '.join(loud)}.\n" if loud else _NOTHING
 
@@ -163,11 +167,11 @@ def _brief(machines: Mapping[str, Samples], pairs: Mapping[str, Mapping[str, Seq
     """Sentences about all that is stored, made of the same numbers as the tables; several of a machine share a line."""
     lines: list[str] = []
     for machine, measured in machines.items():
-        alone = _of(measured, pl.col("bench") == "threads")
-        said = today.first(alone, _of(measured, pl.col("bench") == "mpi"), measured).answer
+        alone = _of(measured, (pl.col("bench") == "threads") & places.IS_PLAIN)
+        said = today.first(_of(measured, pl.col("bench") == "threads"), _of(measured, pl.col("bench") == "mpi")).answer
         said = [*map(_sentence, said), _behind(alone)]
-        if cells := beside.gather(measured):
-            said += beside_section.counted(cells)
+        if there := cells_of.gather(measured):
+            said += threads_section.counted(there)
         said = [line for line in said if line]
         causes = list(compared.causes(measured))
         ratios = [line for line in said if line.startswith("With ")]
@@ -180,7 +184,7 @@ def _brief(machines: Mapping[str, Samples], pairs: Mapping[str, Mapping[str, Seq
 
 def _of(measured: Samples, which: pl.Expr) -> Samples:
     """The rows of a bench alone, of barriers that wait as usual."""
-    usual = ~pl.col("wait").is_in(["park", "spin", "yield"]) & (pl.col("neighbours") == "alone")
+    usual = ~pl.col("wait").is_in(["park", "spin", "yield"])
     return dataclasses.replace(measured, records=measured.records.filter(which & usual))
 
 
@@ -218,7 +222,7 @@ def cells(stored: Samples) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["machine", *_CELLS])
-    usual = ~pl.col("wait").is_in(["park", "spin", "yield"]) | (pl.col("bench") == "neighbours")
+    usual = ~pl.col("wait").is_in(["park", "spin", "yield"]) | ((pl.col("bench") == "threads") & ~places.IS_PLAIN)
     for machine, measured in compared.by_machine(stored).items():
         for rows in times.situations(dataclasses.replace(measured, records=measured.records.filter(usual))):
             writer.writerows([machine.partition(",")[0], *(_digits(row[name]) for name in _CELLS)] for row in rows)
@@ -242,15 +246,17 @@ def drawings(stored: Samples) -> dict[str, str]:
 def _over_today(measured: Samples) -> dict[tuple[str, str], Interval]:
     """Every cell beside neighbours: a turn of tollbar::barrier over one of the standard's, by row and column."""
     return {
-        (f"{beside_section.word(place.neighbours)}, {place.work}", f"{place.ranks} {place.placement}"): ratio
-        for place, known in beside.gather(measured).items()
-        if (ratio := beside.ratio(known, today.OURS, today.TODAY[0]))
+        (f"{place.among}, {place.work}", f"{place.ranks} {place.placement}"): ratio
+        for place, known in cells_of.gather(measured).items()
+        if (ratio := cells_of.ratio(known, today.OURS, today.TODAY[0]))
     }
 
 
 def _curves(measured: Samples) -> Figure:
     """Loop periods over the number of threads: what users have today, and tollbar's."""
-    rows = [row for of in times.situations(_of(measured, pl.col("bench") == "threads")) for row in of]
+    rows = [
+        row for of in times.situations(_of(measured, (pl.col("bench") == "threads") & places.IS_PLAIN)) for row in of
+    ]
     lines = []
     for name in _DRAWN:
         of_name = [row for row in rows if (row["barrier"], row["where"]) == (name, "free")]

@@ -10,10 +10,9 @@ from typing import Any
 import polars as pl
 
 from tollbar.campaigns.mpi_settings import WATCHED_CALLS
-from tollbar.data.beside import NEIGHBOURS
+from tollbar.data import neighbours
 from tollbar.data.samples import Samples
 from tollbar.data.summary import FASTEST, SITUATION, summary
-from tollbar.report.beside_section import word
 
 #: Barriers that users have today: the first of these that was measured in a situation.
 TODAY = (
@@ -52,8 +51,8 @@ def _compared(shown: Samples, today: Sequence[str]) -> Iterator[list[dict[str, A
     more: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in summary(shown, *_MORE).iter_rows(named=True):
         more.setdefault(_key(row), {})[row["metric"]] = row
-    known_neighbours = {name: number for number, name in enumerate(NEIGHBOURS)}
-    beside = pl.col("neighbours").replace_strict(known_neighbours, default=len(NEIGHBOURS))
+    order_of = {name: number for number, name in enumerate(neighbours.ORDER)}
+    beside = pl.col("neighbours").replace_strict(order_of, default=len(order_of))
     free = pl.col("placement") == "free"
     work = pl.col("computing").str.extract(r"^([\d.]+)").cast(pl.Float64)
     order = ("over", "hosts", beside, "processors", "ranks", "threads", free, work, "computing")
@@ -109,8 +108,8 @@ def _ends(name: str, of: Mapping[str, Any], interval: str) -> dict[str, Any]:
 
 def _where(of: Mapping[str, Any]) -> str:
     words = [f"{of['hosts']} hosts"] if of["hosts"] > 1 else []
-    words += [word(of["neighbours"])] if of["neighbours"] != "alone" else []
-    words += [f"on {of['processors']} CPU{'s' if of['processors'] > 1 else ''}"] if of["bench"] == "crowd" else []
+    words += [f"on {of['kept_to']} CPU{'s' if of['kept_to'] > 1 else ''}"] if of["kept_to"] else []
+    words += [neighbours.in_words(of["neighbours"])] if of["neighbours"] not in neighbours.ALONE else []
     words += ["a control group each"] if of["apart"] == "cgroups" else []
     words += [of["level"]] if of["level"] != "serialized" else []
     return ", ".join([*words, of["placement"]])

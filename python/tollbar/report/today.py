@@ -15,7 +15,7 @@ import polars as pl
 from markupsafe import Markup, escape
 
 from tollbar.backports import zip_equal
-from tollbar.data import beside
+from tollbar.data import cells, places
 from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import SITUATION, medians, ratio, summary
@@ -86,14 +86,9 @@ class First:
         return [sentence.striptags() for sentence in (*sentences, *self.mpis, *advice)]
 
 
-def first(
-    of_threads: Samples,
-    of_mpi: Samples | None = None,
-    beside_others: Samples | None = None,
-    stored: Mapping[Where, str] | None = None,
-) -> First:
+def first(of_threads: Samples, of_mpi: Samples | None = None, stored: Mapping[Where, str] | None = None) -> First:
     """The first screen, as far as there are samples; `stored` are the plans that the library finds for groups."""
-    threads, processes = _alone(of_threads), _alone(of_mpi or of_threads)
+    threads, processes = _alone(of_threads).filter(places.IS_PLAIN), _alone(of_mpi or of_threads)
     users = threads.filter(pl.col("candidate").is_in([OURS, *TODAY]))
     calls = processes.filter(pl.col("candidate").is_in([MPI_OWN, MPI_BESIDE, *DOORS]))
     ratios = _ratios(of_threads, threads, OURS)
@@ -105,10 +100,9 @@ def first(
     if of_mpi and not calls.is_empty():
         of_mpis = _of_mpis(doors)
         mpi = Panel("mpi", _over_mpis(calls, of_mpi), of_mpis[0])
-    beside = _beside(beside_others) if beside_others else None
     measured = sorted(set(threads.select("placement", "ranks").iter_rows()))
     advice = _advice(ratios, doors, {} if stored is None else {where: stored.get(where, "") for where in measured})
-    return First(panels, mpi, of_mpis, beside, advice)
+    return First(panels, mpi, of_mpis, _beside(of_threads), advice)
 
 
 def _advice(ratios: Ratios, doors: Mapping[str, Ratios], plans: Mapping[Where, str]) -> list[Advice]:
@@ -245,8 +239,9 @@ def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
 
 def _beside(samples: Samples) -> Markup | None:
     """The standard's barrier beside a busy neighbour, where threads move and do nothing else."""
+    there = cells.gather(samples)
     for placement in _PLACEMENTS:
-        if known := beside.ratios(beside.gather(samples), TODAY[0], OURS, placement):
+        if known := cells.ratios(there, TODAY[0], OURS, placement):
             subject = Markup("beside a busy neighbour a turn of {}").format(_code(TODAY[0]))
             than = Markup("as long as one of {}").format(_code(OURS))
             return _said(known, "threads", subject, than)

@@ -200,7 +200,7 @@ def test_an_interrupted_run_is_called_incomplete_in_its_folder(tmp_path, program
 
 def test_a_number_of_episodes_is_asked_of_the_programs_and_given_time(programs):
     request = Request(ranks=(4,), placements=("free",), launches=10, budget_s=60.0, episodes=100_000)
-    situation = campaign.Situation("free", 4)
+    situation = campaign.Where(4, "free")
     with campaign.prepared(request) as (work, _):
         for program in (campaign.MAIN, *campaign.PEERS):
             start = work.start(program, situation, 1, 1)

@@ -64,7 +64,7 @@ def test_names_stand_side_by_side(bench):
 
 def test_quick_is_about_what_users_have_beside_a_neighbour(bench, tmp_path):
     assert bench("threads", "--beside", "neighbour", "--effort", "quick").code == 0
-    run = results.read(results.newest(tmp_path / "results", "neighbours"))
+    run = results.read(results.newest(tmp_path / "results", "threads"))
     assert {(each.environment["ranks"], each.environment["placement"]) for each in run.launches} == {(8, "free")}
     names = {record["name"] for each in run.launches for record in each.records["turns"]}
     assert names == {"tollbar::barrier", "std::barrier"}

@@ -23,7 +23,7 @@ def test_a_workload_is_measured_and_stored(tmp_path, capsys):
     assert [row["compute"] for row in rows if row["barrier"] == "tollbar::barrier"] == ["20", "20~0.5"]
     assert all(float(row["period_us"]) > 20 for row in rows)
     assert {row["where"] for row in rows} == {"pinned"}  # alone
-    assert len(list(tmp_path.glob("neighbours-*/*.jsonl.gz"))) == 4  # as it comes, and under each policy
+    assert len(list(tmp_path.glob("threads-*/*.jsonl.gz"))) == 2 * 4  # as it comes, and under each policy
 
 
 def test_threads_compute_a_fixed_amount_and_no_application(tollbar):

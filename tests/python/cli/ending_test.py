@@ -33,7 +33,7 @@ QUICK = {
 LONG = {
     "bench threads": "tollbar-bench-threads",
     "bench threads --beside session": "tollbar-bench-threads",
-    "bench threads --cpus 2": "tollbar-bench-crowd",
+    "bench threads --cpus 1": "tollbar-bench-threads",
     "bench threads --compute 64~0.2": "tollbar-bench-threads",
     "bench mpi --mpi mpich": "tollbar-bench-mpi-mpich",
     "bench mpi --compute 64~0.2": "tollbar-bench-mpi-openmpi",

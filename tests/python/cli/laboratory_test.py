@@ -37,9 +37,10 @@ def test_prices_on_a_machine_say_what_they_lack(tollbar):
     assert "'icelake' is neither L,o,g nor one of threads, mpi, udp; as a machine it is part of tollbar-lab" in said
 
 
-def test_crowds_are_measured_without_it(tollbar, crowd_program, monkeypatch, tmp_path):
-    monkeypatch.setenv("TOLLBAR_BUILD", str(crowd_program.parents[1]))
+def test_crowds_are_measured_without_it(tollbar, programs, monkeypatch, tmp_path):
     monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
-    said = tollbar("bench", "threads", "--cpus", 1, "--compute", "1", "--effort", "launches=2", "--format", "json")
+    said = tollbar(
+        "bench", "threads", "--cpus", 1, "--ranks", 8, "--compute", "1", "--effort", "launches=2", "--format", "json"
+    )
     assert said.code == 0, said.err
     assert all(row["period_us"] > 0 for row in said.json)

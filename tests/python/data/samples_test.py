@@ -2,7 +2,6 @@
 """The tidy table: each record becomes rows, with the place and the candidate beside them."""
 
 import json
-import statistics
 
 import fake_program
 import polars as pl
@@ -59,15 +58,11 @@ COMPUTED = {
     "free_share": lambda record: [
         1 - one / other for one, other in zip(record["inside_ns"], record["open_ns"], strict=True)
     ],
-    "each_period_ns": lambda record: record["period_ns"],
     "busy_share": lambda record: record["cpu_ns"] / record["elapsed_ns"] / fake_program.USABLE,
 }
 PERIODS = {
-    "crowd": lambda record: (
-        record["elapsed_ns"] / record["episodes"] if record["episodes"] >= 20 else statistics.mean(record["period_ns"])
-    ),
     "dsde": lambda record: record["elapsed_ns"] / record["iterations"],
-    "turns": lambda record: record["elapsed_ns"] / record["turns"],
+    "turns": lambda record: record.get("between_ns", record["elapsed_ns"]) / record["turns"],
     "work": lambda record: record["elapsed_ns"] / record["runs"] / record["phases"],
 }
 

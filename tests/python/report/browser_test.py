@@ -18,7 +18,7 @@ MPIS = ("Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19")
 def address(tmp_path_factory, replay):
     """The report of threads and of three MPIs, six launches each, and of threads beside all neighbours."""
     within = tmp_path_factory.mktemp("runs")
-    threads, mpi, beside = (results.new_run(within, kind) for kind in ("threads", "mpi", "neighbours"))
+    threads, mpi, beside = (results.new_run(within, kind) for kind in ("threads", "mpi", "threads"))
     results.write_environment(threads, {"model": "Replay", "usable": [0, 1], "seed": 1})
     results.write_environment(mpi, {"model": "Replay", "usable": [0, 1], "seed": 1, "kind": "mpi"})
     for launch in range(6):
@@ -31,7 +31,8 @@ def address(tmp_path_factory, replay):
                 for door in ("none", "component", "preload") if name == MPIS[0] else ("none", "preload"):
                     text = replay_mpi.ranks_launch(ranks, 1, launch, door).replace(MPIS[0], name)
                     results.write_launch(mpi, 10 * launch + ranks, f"{name} {door}", text)
-    results.write_environment(beside, {"model": "Replay", "usable": [0, 1], "seed": 1, "kind": "neighbours"})
+    about = {"kind": "threads", "beside": list(replay.COMPANIES)}
+    results.write_environment(beside, {"model": "Replay", "usable": [0, 1], "seed": 1} | about)
     for number, (name, ranks) in enumerate((name, ranks) for name in replay.COMPANIES for ranks in (2, 8)):
         for program in replay.BARRIERS:
             told = replay.turns(program, ranks, "free", 1, number, "", name, "0,20~0.5")

@@ -8,7 +8,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from tollbar.campaigns.threads import SINGLES
+from tollbar.campaigns.threads import SINGLES, Where
 from tollbar.data import results, samples
 from tollbar.report import page as report
 
@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 def _belongs(program, ranks, placement):
     single = SINGLES.get(program)
-    return single is None or (placement, ranks) in single.situations
+    return single is None or Where(ranks, placement) in single.situations
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 import replay_mpi
-from tollbar.data import beside, results, samples
+from tollbar.data import cells, results, samples
 from tollbar.data.summary import medians
-from tollbar.report import beside_section, compared, published, times
+from tollbar.report import compared, published, threads_section, times
 from tollbar.report.charts import time_text
 from tollbar.report.tables import times_text
 
@@ -55,7 +55,7 @@ def test_runs_beside_neighbours_have_tables_of_their_own(stored_once, stored_bes
     beside = stored_beside(ranks=(8,), workloads="0")
     both = published.write([stored_once, beside], tmp_path / "stored")
     texts = published.texts(both)
-    assert texts["cells"].endswith(f":\n\n{beside_section.counts(samples.read([beside]))}")
+    assert texts["cells"].endswith(f":\n\n{threads_section.counts(samples.read([beside]))}")
     assert "| 8 threads beside a busy neighbour |" in texts["neighbours"]
     assert texts["threads"] == published.texts(threads)["threads"]
     assert "beside a busy neighbour" not in texts["summary"]  # three launches
@@ -157,7 +157,7 @@ def test_a_row_of_too_few_launches_is_not_on_the_first_page(stored, tmp_path):
 @pytest.mark.deep
 def test_sentences_about_cells_count_what_the_table_has(stored_beside, tmp_path):
     found = published.write([stored_beside(ranks=(2, 8))], tmp_path)
-    count = beside.count(beside.gather(found), "tollbar::barrier")
+    count = cells.count(cells.gather(found), "tollbar::barrier")
     (line,) = (line for line in published.texts(found)["brief"].splitlines() if "best way" in line)
     assert line.startswith(f"* Of {count.situations} cells, ")
     assert f" in {count.certain}, and possibly in {count.possible} (95 % a cell; 3 launches or more)" in line
@@ -203,8 +203,8 @@ def test_the_pages_say_what_is_stored(committed):
 
 
 def test_results_are_of_machines_alone_and_beside_a_neighbour(committed):
-    turns = committed.records.filter(pl.col("metric") == "period_ns", pl.col("bench") == "neighbours")
-    assert {"alone", "1 neighbour"} <= set(turns["neighbours"])
+    turns = committed.records.filter(pl.col("metric") == "period_ns", pl.col("bench") == "threads")
+    assert {"alone", "plain", "1 neighbour"} <= set(turns["neighbours"])
     assert all(facts["model"] and facts["kernel"] for facts in committed.environments.values())
 
 

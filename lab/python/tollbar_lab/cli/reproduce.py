@@ -142,14 +142,16 @@ def _measure(wanted: list[Lack]) -> dict[str, str]:
     """Runs the quick form of each bench of which something is lacking; by its kind, the last that it said."""
     from tollbar.data import results
 
+    from tollbar_lab.papers import lacking
+
     said = {}
     with Progress("measuring", total=len(wanted)) as progress:
         for lack in wanted:
             progress.advance(0, lack.command)
-            before = results.by_age(results.folder(), lack.kind)
+            before = results.by_age(results.folder(), lacking.stored_as(lack.kind))
             finished = children.run([sys.executable, "-m", "tollbar", *_here(lack).words, "--effort", "quick"])
             said[lack.kind] = (finished.errors.strip().splitlines() or ["it printed nothing"])[-1]
-            if finished.exit_code == 1 and results.by_age(results.folder(), lack.kind) != before:
+            if finished.exit_code == 1 and results.by_age(results.folder(), lacking.stored_as(lack.kind)) != before:
                 raise CheckFailed(said[lack.kind])  # what it measured is no barrier
             progress.advance(1)
     return said

@@ -7,16 +7,23 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+#: The barriers that compute on too few CPUs, as the paper on multiprogramming has them.
+_CROWDED = "turnstile+spin turnstile+park mcs+spin mcs+park combination+park"
 #: The words of the command for each kind of bench, and its options.
 _COMMANDS = {
     "threads": ("threads", ""),
     "mpi": ("mpi", ""),
     "hybrid": ("hybrid", ""),
-    "crowd": ("threads", "--cpus 1,2"),
+    "crowd": ("threads", f"{_CROWDED} --ranks 16 --placement pinned --cpus 1,2 --compute 1,100,10000"),
     "shmem": ("shmem", ""),
     "udp": ("nic", ""),
     "work": ("nic", "--compute paper"),
 }
+
+
+def stored_as(kind: str) -> str:
+    """The kind of the runs that such a bench stores."""
+    return "threads" if kind == "crowd" else kind
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def times(runs: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[Poi
     """Times on this machine's processors; the prediction is simulated with this machine's times."""
     return [
         Point(
-            f"{point.candidate.label}, {point.place.on_processors}",
+            f"{point.candidate.label}, {point.threads}",
             point.compute_us / 1000,
             measured=point.period.value / 1000,
             low=point.period.low and point.period.low / 1000,
@@ -42,7 +42,7 @@ def overhead(runs: Stored, shape: str) -> list[Point]:
     """Computing in context switches of this machine."""
     return [
         Point(
-            f"{point.candidate.label}, {point.place.on_processors}",
+            f"{point.candidate.label}, {point.threads}",
             round(point.compute_us / crowd.switch_us(runs.crowds.scheduler, crowd.model_of(point.candidate)), 3),
             measured=point.overhead_pct,
             predicted=point.simulated_overhead_pct,

@@ -17,7 +17,7 @@ from tollbar.data.samples import CANDIDATE, PLACE, Samples
 
 from tollbar_lab.models import crowd, prediction
 from tollbar_lab.models.prediction import Model
-from tollbar_lab.papers import nic_measured
+from tollbar_lab.papers import lacking, nic_measured
 from tollbar_lab.papers.exhibit import Point, X, measured_point
 from tollbar_lab.papers.lacking import Lack
 
@@ -46,7 +46,7 @@ class Stored:
 
     def _runs(self, kind: str) -> list[Path]:
         """The stored runs of that kind, the newest last."""
-        return [] if self.nothing else results.by_age(self.within or results.folder(), kind)
+        return [] if self.nothing else results.by_age(self.within or results.folder(), lacking.stored_as(kind))
 
     @cached_property
     def threads(self) -> dict[int, Measurements]:

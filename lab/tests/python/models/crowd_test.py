@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crowds, measured and simulated: what is compared with what, and what is said of the difference."""
 
+import json
+
 import pytest
 import tollbar_lab
 from tollbar.data.places import Candidate
@@ -54,3 +56,25 @@ def test_trees_are_simulated_in_several_orders_of_turns(crowded):
 )
 def test_every_barrier_has_a_model_of_its_shape(candidate, model):
     assert crowd.model_of(Candidate(*candidate)) == Model(*model)
+
+
+def test_few_turns_are_timed_from_last_entry_to_last_entry(crowded):
+    measured = crowd.gather(
+        crowded(
+            {
+                (TURNSTILE, 1.0): {"period_us": 40.0, "turns": 100},
+                (TURNSTILE, 1000.0): {"period_us": 17000.0, "turns": 3},  # rank 0 saw half of that
+            }
+        )
+    )
+    assert [point.period.value for point in measured.points] == [40, 17000]
+    assert [crowd.alone_us(point.place) for point in measured.points] == [16, 16000]
+    assert measured.points[1].overhead_pct == pytest.approx(6.25)
+
+
+def test_a_run_without_a_quantum_or_without_crowds_is_told_apart(replay_crowd, as_samples):
+    lines = replay_crowd.launch(16, 1, [])
+    first, floor, scheduling, last = map(json.loads, lines)
+    assert crowd.gather(as_samples((0, "p", [first, last]))) is None
+    with pytest.raises(ValueError, match="no launch saw a quantum end"):
+        crowd.gather(as_samples((0, "p", [first, floor, scheduling | {"quantum_ns": []}, last])))

@@ -207,7 +207,7 @@ def test_threads_of_ranks_stand_beside_the_model_with_a_prediction(tmp_path, pro
 
 def test_crowds_stand_in_the_figure_of_their_shape(tmp_path, replay_crowd):
     visits = [each for us in (1000, 8000) for each in replay_crowd.visits(16, 2, us, 0.0)]
-    new_run(tmp_path, "crowd", "\n".join(replay_crowd.launch(16, 2, visits)) + "\n")
+    new_run(tmp_path, "threads", "\n".join(replay_crowd.launch(16, 2, visits)) + "\n")
     found = by_number(multiprogramming.exhibits(Stored(tmp_path)))
     spun = measured(found["Figure 1"], "turnstile (spin), 16 threads on 2 processors, equal times")
     assert set(spun) == {1, 8}
@@ -248,7 +248,7 @@ def test_every_picture_reads_well_with_measurements_of_every_kind(
     visits = [
         each for on in (1, 2, 4) for us in (1000, 8000) for each in replay_crowd.visits(16, on, us, 0.0)
     ]  # so many processors that one panel cannot hold them
-    new_run(tmp_path, "crowd", "\n".join(replay_crowd.launch(16, 4, visits)) + "\n")
+    new_run(tmp_path, "threads", "\n".join(replay_crowd.launch(16, 4, visits)) + "\n")
     new_run(tmp_path, "mpi", *(processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4, 8)))
     launches = [processes.threads_launch(ranks, threads, 1) for ranks in (2, 4) for threads in (2, 4)]
     others = [as_mpi(launch, mpi) for mpi in ("MPICH 4.0.2", "Intel MPI 2021.19.0") for launch in launches]

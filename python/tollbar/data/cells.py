@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Situations of `tollbar bench threads --beside`: the best way to wait in each, and how far others are.
+"""Cells: situations of threads beside neighbours, on fewer CPUs or that compute; the best way to wait in each, and how
+far others are.
 
-for situation, measured in beside.gather(samples).items():
-    beside.best(measured), beside.ratio(measured, "tollbar::barrier")
+for situation, measured in cells.gather(samples).items():
+    cells.best(measured), cells.ratio(measured, "tollbar::barrier")
 """
 
 from __future__ import annotations
@@ -13,27 +14,18 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from tollbar.data import places
+from tollbar.data import neighbours, places
+from tollbar.data.neighbours import NEIGHBOURS
 from tollbar.data.places import Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval, Ratio, greatest
 
-#: Neighbours that want the processors, as the programs say it, in the order of tables, and a word for each.
-NEIGHBOURS = {
-    "alone": "alone",
-    "1 neighbour": "one",
-    "2 neighbours": "two",
-    "1 neighbour in another session": "session",
-    "1 neighbour in another cgroup": "cgroup",
-    "a quota of 1.5 CPUs": "quota",
-}
 AUTO, GROUP, TUNED = "tollbar::barrier", "group", "tuned group"
 FIXED = ("tollbar::barrier (spin)", "tollbar::barrier (yield)", "tollbar::barrier (park)")
 #: A way to wait with such a ratio to the best counts as good.
 AS_GOOD = 1.25
 TURN = "period_ns"
-#: The kinds of runs that have such situations.
-_KINDS = ("neighbours", "tune")
+_BUSY = NEIGHBOURS["neighbour"].stored
 
 
 @dataclass(frozen=True)
@@ -50,17 +42,19 @@ class Count:
         return f"{self.certain} / {self.possible} / {self.situations}"
 
 
-def gather(samples: Samples) -> dict[Situation, Measurements]:
-    """Every situation of these runs, in order; nothing where there is none."""
-    turns = samples.records.filter(pl.col("metric") == TURN, pl.col("bench").is_in(_KINDS))
-    there = places.gather(dataclasses.replace(samples, records=turns), places.BESIDE)
+def gather(samples: Samples, *metrics: str) -> dict[Situation, Measurements]:
+    """Every situation of these runs, in order, with its turns or these metrics; nothing where there is none."""
+    is_cell = (
+        pl.col("metric").is_in(metrics or [TURN]) & (pl.col("bench") == "threads") & (pl.col("apart") == "launcher")
+    )
+    turns = samples.records.filter(is_cell, ~places.IS_PLAIN)
+    there = places.gather(dataclasses.replace(samples, records=turns), places.CELL)
     return dict(sorted(there.items(), key=lambda pair: _order(pair[0])))
 
 
-def _order(place: Situation) -> tuple[int, str, float, str, int]:
-    known = list(NEIGHBOURS)
-    first = known.index(place.neighbours) if place.neighbours in known else len(known)
-    return first, place.placement, place.compute_us, place.computing, place.ranks
+def _order(place: Situation) -> tuple[int, int, str, float, str, int]:
+    first = neighbours.place(place.neighbours)
+    return first, -place.kept_to, place.placement, place.compute_us, place.computing, place.ranks
 
 
 def best(measured: Measurements) -> str:
@@ -97,7 +91,7 @@ def ratios(there: Mapping[Situation, Measurements], of: str, to: str, placement:
     by_ranks = {
         place.ranks: measured.ratio(of, to, TURN)
         for place, measured in there.items()
-        if (place.neighbours, place.placement, place.computing) == ("1 neighbour", placement, "0")
+        if (place.neighbours, place.kept_to, place.placement, place.computing) == (_BUSY, 0, placement, "0")
     }
     return {ranks: known for ranks, known in by_ranks.items() if known}
 
@@ -122,8 +116,8 @@ def count(
 
 
 def by_neighbours(there: Mapping[Situation, Measurements]) -> dict[str, dict[Situation, Measurements]]:
-    """The situations beside each kind of neighbours that was met."""
+    """The situations among those who want the same CPUs, by these in words."""
     met: dict[str, dict[Situation, Measurements]] = {}
     for place, measured in there.items():
-        met.setdefault(place.neighbours, {})[place] = measured
+        met.setdefault(place.among, {})[place] = measured
     return met

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tollbar.data import results, samples
-from tollbar.report import beside_section
 from tollbar.report import page as report
+from tollbar.report import threads_section
 
 
 def _page_test():
@@ -23,7 +23,7 @@ page_test = _page_test()
 
 @pytest.fixture
 def section(stored_beside):
-    return lambda **asked: beside_section.of(samples.read([stored_beside(**asked)]))
+    return lambda **asked: threads_section.cells(samples.read([stored_beside(**asked)]))
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_row_a_cell_has_everybody_s_ratio(made):
     rows = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in table.split("<tr")[1:]]
     assert len(rows) == 1 + 2 * 2 * 2 * 2
     by_name = dict(zip(rows[0], rows[-2], strict=True))
-    assert by_name["neighbours"] == "1 neighbour"
+    assert by_name["neighbours"] == "beside a busy neighbour"
     assert by_name["computing"] == "20 µs ± 50 %"
     assert by_name["best"] == "tollbar::barrier (park)"
     assert by_name["tollbar::barrier (park)"] == "1.00 \u00d7 (n = 3, no interval)"
@@ -82,7 +82,7 @@ def test_a_page_of_another_run_has_none_of_it(stored):
 
 
 def test_the_table_of_a_page_has_a_row_for_each_kind_of_neighbours(stored_beside):
-    text = beside_section.counts(samples.read([stored_beside(ranks=(8,), workloads="0")]))
+    text = threads_section.counts(samples.read([stored_beside(ranks=(8,), workloads="0")]))
     assert len(text.splitlines()) == 2 + 2
     assert re.search(r"^\| beside a busy neighbour \| 0 / 2 / 2 \|", text, re.MULTILINE)
-    assert beside_section.counts(samples.read([])) == ""
+    assert threads_section.counts(samples.read([])) == ""
