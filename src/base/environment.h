@@ -39,8 +39,8 @@ int tollbar_name_of_job(char* text, size_t size);
  * and zero where none has, as below an mpirun in a job of Slurm. */
 int tollbar_name_of_step(int rank, int ranks, char* text, size_t size);
 
-/* The keeper of the `tollbar run` that has started this process, its secret and its port with a colon between; NULL
- * without one. */
+/* The keeper of the `tollbar run` that has started this process: its secret, its port, and its address where that is
+ * not srun's, with colons between; NULL without one. */
 const char* tollbar_keeper_of_run(void);
 
 /* The address from which srun has started this process; NULL where none has. */

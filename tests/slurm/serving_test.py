@@ -144,8 +144,36 @@ def test_steps_under_one_run_are_not_mixed(open_mpi):
 
 
 @pytest.mark.deep
-def test_a_run_for_each_rank_runs_as_stock_in_silence(open_mpi):
-    assert said(open_mpi.run(*open_mpi.words(*RUN, "--"))) == ""
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich-wheel"])
+def test_a_run_for_each_rank_is_served_as_one_run_is(cluster, programs, mpi):
+    steps = Steps(cluster, programs, mpi)
+    assert said(steps.run(*steps.words(*RUN, "--"))) == ""
+    assert SERVED in said(steps.run(*steps.words(*RUN, "--"), TOLLBAR_VERBOSE="1"))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("lacking", ["0", "3", "[12]"])
+def test_a_step_some_of_whose_ranks_have_no_run_is_stock(open_mpi, lacking):
+    """A rank without one is not waited for by long, and none without a limit."""
+    some = f'case $SLURM_PROCID in {lacking}) exec "$@";; esac; exec {shlex.join(RUN)} -- "$@"'
+    errors = said(open_mpi.run(*open_mpi.words("sh", "-c", some, "sh"), TOLLBAR_VERBOSE="1"))
+    assert SERVED not in errors
+    assert ("tollbar run: rank 0 has no `tollbar run`, or none that was found" in errors) == (lacking == "0")
+
+
+@pytest.mark.deep
+def test_runs_of_hosts_that_share_no_folder_are_stock(open_mpi):
+    apart = f'export XDG_CACHE_HOME=/dev/shm/cache; cd /dev/shm; exec {shlex.join(RUN)} -- "$@"'
+    errors = said(open_mpi.run(*open_mpi.words("sh", "-c", apart, "sh"), TOLLBAR_VERBOSE="1"))
+    assert SERVED not in errors
+
+
+@pytest.mark.deep
+def test_runs_of_two_steps_at_a_time_are_not_mixed(open_mpi):
+    steps = [open_mpi.words(*RUN, "--") for _ in range(2)]
+    lines = " & ".join(shlex.join(map(str, step)) for step in steps)
+    done = open_mpi.run("salloc", "--quiet", "-N2", "-n8", "sh", "-c", f"{lines} & wait", TOLLBAR_VERBOSE="1")
+    assert said(done, programs=2).count(SERVED) == 2, done.stderr
 
 
 @pytest.mark.deep

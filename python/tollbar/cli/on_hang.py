@@ -21,7 +21,7 @@ from tollbar import _native, environment
 from tollbar.cli import reported, who
 from tollbar.cli.errors import CommandError, WrongUse
 from tollbar.look import answers, gathered, hangs, helper, processes, sight
-from tollbar.machine import keeper, programs
+from tollbar.machine import keeper, programs, runs
 from tollbar.machine.child import Child
 
 #: EX_TEMPFAIL of sysexits.h: a batch system may try again.
@@ -57,6 +57,8 @@ def supervise(
     for a signal, or HUNG, and the lines of its account. Only reports that bear the seal are believed. A keeper answers
     meanwhile."""
     with _Job(command, dict(given), kind, secret) as job, answers.Answering(), kept or contextlib.nullcontext():
+        if kept and kept.joined:
+            job.hear(kept.joined)
         try:
             code = _Watch(job, timeout_s, wanted).until_the_end()
         except Exception:  # a fault of ours is no reason to leave the job
@@ -68,11 +70,29 @@ def supervise(
         return code, job.lines.account
 
 
+def pass_on(command: Sequence[str], given: Mapping[str, str], secret: gathered.Secret, joined: runs.Joining) -> int:
+    """Runs the command of one rank as a child, as supervise() does, for the run of rank 0 that this one has joined:
+    that hears what is reported here, and says when the child is to end."""
+    kind = Kind(by_launcher=True, of_ranks=True)
+    with _Job(command, dict(given), kind, secret, joined.pass_on) as job, answers.Answering():
+        while job.wait(_TICK_S):
+            if joined.is_to_end():
+                job.end()
+                job.lines.close()
+                return HUNG
+        job.lines.close()
+        return job.code or 0
+
+
 class _Job:
     """The command, what it reports, and all that it has started on this host."""
 
-    def __init__(self, command: Sequence[str], given: dict[str, str], kind: Kind, secret: gathered.Secret) -> None:
+    def __init__(
+        self, command: Sequence[str], given: dict[str, str], kind: Kind, secret: gathered.Secret,
+        pass_on: Callable[[bytes], None] | None = None,
+    ) -> None:  # fmt: skip
         self.kind = kind
+        self.others: runs.Joined | None = None  #: the runs of its other ranks
         file = environment.value("TOLLBAR_REPORT") or "-"
         file = "-" if file.endswith(f"/{_REPORTS}") else file  # of a run around this one
         shown = reported.Shown(None if file == "-" else Path(file))
@@ -80,7 +100,9 @@ class _Job:
             ours, theirs = os.pipe()
             self._child = _child(command, given, stderr=theirs)
             os.close(theirs)
-            self.lines: reported.CopiedLines | reported.AppendedLines = reported.CopiedLines(ours, secret, shown)
+            self.lines: reported.CopiedLines | reported.AppendedLines = reported.CopiedLines(
+                ours, secret, shown, pass_on
+            )
         else:
             reports = _made_for_reports()
             given |= {"TOLLBAR_REPORT": f"/proc/self/fd/{reports}/{_REPORTS}"}
@@ -108,13 +130,29 @@ class _Job:
         """Says who is missing where its lines go."""
         self.lines.shown.say(missing)
 
+    def hear(self, others: runs.Joined) -> None:
+        """Has what the runs of its other ranks pass on among its lines, and ends those with itself."""
+        self.others = others
+        if isinstance(self.lines, reported.CopiedLines):
+            self.lines.others = others.new
+
+    def await_others(self) -> bool:
+        """Waits a little for the runs of other ranks, whose ranks go on; whether there are any."""
+        if self.others is None or not self.others.count:
+            return False
+        time.sleep(_TICK_S)
+        return True
+
     def members(self) -> list[int]:
         return processes.below(os.getpid(), processes.everything())
 
     def end(self) -> None:
         """By SIGTERM to the command, which may take its ranks down everywhere, then to what is left here; by
-        SIGKILL at last."""
-        os.kill(self.process, signal.SIGTERM)
+        SIGKILL at last. The runs of other ranks do the same."""
+        if self.others:
+            self.others.end()
+        if self.code is None:
+            os.kill(self.process, signal.SIGTERM)
         self._wait_while(lambda: self.code is None)
         for number in (signal.SIGTERM, signal.SIGKILL):
             for process in self.members():
@@ -205,7 +243,8 @@ class _Watch:
     def until_the_end(self) -> int:
         next_look = self._timeout_s
         pause_s = min(_TICK_S, self._timeout_s / 10) if self._wanted else min(0.2, self._timeout_s / 10 or 0.2)
-        while self._job.wait(pause_s):
+        # Others may wait for a rank that has ended well; one that has not ends the step.
+        while self._job.wait(pause_s) or (self._job.code == 0 and self._job.await_others()):
             self._tick()
             waits = self._reported()
             if not self._wanted:

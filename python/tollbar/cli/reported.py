@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tollbar import _native
@@ -72,8 +72,13 @@ class _Sealed:
 class CopiedLines(_Sealed):
     """The output of a pipe goes to stderr at once, without the lines that bear the seal."""
 
-    def __init__(self, pipe: int, secret: gathered.Secret, shown: Shown) -> None:
+    def __init__(
+        self, pipe: int, secret: gathered.Secret, shown: Shown, pass_on: Callable[[bytes], None] | None = None
+    ) -> None:
+        """`pass_on` gets those, if there is one, with their ends."""
         super().__init__(secret, shown)
+        self.others: Callable[[], Iterable[bytes]] = list  #: gives lines that have come from elsewhere
+        self._pass_on = pass_on
         self._copying = threading.Thread(target=self._copy, args=(pipe,), daemon=True)
         self._copying.start()
 
@@ -94,8 +99,16 @@ class CopiedLines(_Sealed):
     def _put(self, line: bytes, shown: int) -> None:
         sealed = self._secret.unseal(line)
         write((gathered.before(line) if sealed else line)[shown:])
-        if sealed:
+        if sealed and self._pass_on:
+            self._pass_on(line[line.rfind(b"tollbar: ") :])
+        elif sealed:
             self.take(sealed)
+
+    def new(self) -> list[gathered.SealedLine]:
+        for line in self.others():
+            if sealed := self._secret.unseal(line):
+                self.take(sealed)
+        return super().new()
 
     def close(self) -> None:
         self._copying.join(1.0)  # what the command has left behind may keep the pipe open

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shlex
@@ -14,12 +15,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar import environment
-from tollbar.cli import accounting, arguments, on_hang
+from tollbar.cli import accounting, arguments, on_hang, step_runs
 from tollbar.cli.accounting import Waited
 from tollbar.cli.errors import WrongUse
+from tollbar.cli.step_runs import Company
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.look import gathered
-from tollbar.machine import child, commands, cpus, doors, extras, keeper, launching, mpis, openmp, paths, programs
+from tollbar.machine import (
+    child,
+    commands,
+    cpus,
+    doors,
+    extras,
+    keeper,
+    launching,
+    mpis,
+    openmp,
+    paths,
+    programs,
+    steps,
+)
 
 _ABOUT = """
 An MPI program gets the Open MPI component where it fits, else a preload. Any other gets that of its OpenMP
@@ -118,10 +133,12 @@ def run(args: argparse.Namespace) -> Table:
             library = f"{watch}:{library}"
     variables = preloaded(libraries, interface != THREADS) | variables
     is_preloaded = interface in doors.PRELOADS and doors.PRELOADS[interface] in library
-    is_watched = is_preloaded and launcher is not None and watches
+    place = place_in_step(parts) if is_preloaded else None
+    is_watched = is_preloaded and (launcher is not None or place is not None) and watches
     if args.report and not is_watched:
         raise WrongUse("--report is about the ranks of an MPI, which a launcher starts")
-    if args.report and (problem := accounting.unwritable(args.report)):
+    is_writer = place is None or place.rank == 0
+    if args.report and is_writer and (problem := accounting.unwritable(args.report)):
         raise WrongUse(problem)
     if report.endswith(".html") and (lacking := extras.missing()):
         raise WrongUse(f"a page needs {', '.join(lacking)}; remedy: {extras.remedy(lacking)}")
@@ -142,25 +159,48 @@ def run(args: argparse.Namespace) -> Table:
     timeout_s = _timeout(args)
     if args.on_hang is not None and not timeout_s:
         raise WrongUse("--on-hang needs to know when a wait is too long: --timeout S")
-    kept = kept_for(parts, mpi) if is_preloaded else None
-    if kept:
-        given[kept.VARIABLE] = kept.value
-    if args.on_hang is not None or is_watched:
-        secret = gathered.Secret(accounts=is_watched and bool(report))
-        given[secret.VARIABLE] = secret.value
-        if mpi is not None and mpi.family == "openmpi":  # by its name alone: others may read a command
-            command = commands.parse(command).with_options(["-x", secret.VARIABLE])
-        job = on_hang.Kind(by_launcher=launcher is not None, of_ranks=is_watched)
-        code, lines = on_hang.supervise(command, given, timeout_s, args.on_hang, job, secret, kept)
-        if is_watched and report:
+    accounts = is_watched and bool(report)
+    secret = gathered.Secret(accounts) if is_watched or args.on_hang is not None else None
+    together: contextlib.AbstractContextManager[Company]
+    if place:
+        together = step_runs.company(place, secret, args.on_hang is not None)
+    else:
+        together = contextlib.nullcontext(step_runs.alone(kept_for(parts, mpi) if is_preloaded else None, secret))
+    with together as others:
+        tell(others.problem)
+        given.update(others.variables)
+        is_watched = is_watched and not others.problem
+        if others.secret and mpi is not None and mpi.family == "openmpi":  # by its name: others may read a command
+            command = commands.parse(command).with_options(["-x", others.secret.VARIABLE])
+        kind = on_hang.Kind(by_launcher=launcher is not None or place is not None, of_ranks=is_watched)
+        code, lines = start(command, given, others, kind, timeout_s, args.on_hang)
+        if is_watched and report and not others.joined:
             accounting.write(lines, report, args.format, shlex.join(words))
-        child.end_as(code)
+    child.end_as(code)
+
+
+def start(
+    command: Sequence[str], given: dict[str, str], others: Company, kind: on_hang.Kind, timeout_s: float,
+    wanted: str | None,
+) -> tuple[int, list[str]]:  # fmt: skip
+    """Runs the command in that company; gives its exit code, negative for a signal, and the lines of its account."""
     try:
-        if kept:
-            child.end_as(keeper.run(command, given, kept))
+        if others.joined and others.secret:
+            return on_hang.pass_on(command, given, others.secret, others.joined), []
+        if others.secret:
+            return on_hang.supervise(command, given, timeout_s, wanted, kind, others.secret, others.kept)
+        if others.kept:
+            return keeper.run(command, given, others.kept), []
         child.execute(command, given)
     except OSError as error:
         raise WrongUse(programs.refusal(command[0], error.strerror or "")) from None
+
+
+def place_in_step(parts: commands.Command) -> steps.Place | None:
+    """The place of this run where each rank of a step of Slurm may have its own; None where a run is around it, or
+    where its command starts ranks."""
+    is_one_rank = parts.launcher is None and keeper.Keeper.VARIABLE not in os.environ
+    return steps.place(os.environ) if is_one_rank else None
 
 
 def kept_for(parts: commands.Command, mpi: mpis.Mpi | None) -> keeper.Keeper | None:

@@ -61,6 +61,12 @@ class Secret:
         high, low = self.key
         return f"{high:016x}{low:016x}{'a' if self.accounts else ''}"
 
+    @classmethod
+    def read(cls, value: str) -> Secret | None:
+        """The secret with that value; None of none."""
+        match = re.fullmatch(r"([0-9a-f]{16})([0-9a-f]{16})(a?)", value)
+        return cls(bool(match[3]), (int(match[1], 16), int(match[2], 16))) if match else None
+
     def sealed(self, text: str, facts: str) -> str:
         """The line that unseal() reads, as a rank would make it."""
         content = f"{text} [~{facts}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The keeper of a run: ranks of a step of Slurm say to it that they have tollbar's library, and learn whether all have.
+A step each of whose ranks has a run of its own has the keeper of rank 0's.
 
 src/doors/pmpi/keeper.c has the other side, and the lines of a conversation."""
 
@@ -16,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from tollbar import _native
-from tollbar.machine import child, commands, mpis, slurm
+from tollbar.machine import child, commands, mpis, runs, slurm
 
 PATIENCE_S = 5.0  #: for the next rank of a world: ranks leave MPI_Init at about the same time
 MOST_S = 45.0  #: for all of them; a rank waits somewhat longer for the answer
@@ -31,6 +31,7 @@ _MOST_RANKS = 1 << 24
 
 _HEX = r"([0-9a-f]{16})"
 _ASK = re.compile(rf"ask 1 {_HEX}")
+_JOIN = re.compile(rf"(join 1 {_HEX} {_HEX}) {_HEX}")
 _HERE = re.compile(rf"(here 1 {_HEX} {_HEX} (\S+) (\d{{1,9}}) (\d{{1,9}}) (\S+)) {_HEX}", re.ASCII)
 
 #: The library of a rank that cannot serve.
@@ -121,11 +122,13 @@ class Keeper:
 
     VARIABLE: ClassVar[str] = "_TOLLBAR_KEEPER"
 
-    def __init__(self) -> None:
-        """Raises OSError."""
+    def __init__(self, address: str = "") -> None:
+        """At that address for the ranks; empty: that of their srun. Raises OSError."""
+        self._address = address
         self._key = (secrets.randbits(64), secrets.randbits(64))
         self._listening = _listening()
         self._roll = Roll()
+        self.joined = runs.Joined() if address else None  #: runs of other ranks
         self._open: dict[socket.socket, _Conversation] = {}  #: in the order in which they began
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listening, selectors.EVENT_READ)
@@ -135,11 +138,14 @@ class Keeper:
 
     @property
     def value(self) -> str:
-        """The run's secret, and the port on the host of its srun; the environment of the ranks has it."""
+        """The run's secret, the port, and the address where that is not srun's; the environment of the ranks has it."""
         high, low = self._key
-        return f"{high:016x}{low:016x}:{self._listening.getsockname()[1]}"
+        at = f":{self._address}" if self._address else ""
+        return f"{high:016x}{low:016x}:{self._listening.getsockname()[1]}{at}"
 
     def __enter__(self) -> Keeper:
+        if self.joined:
+            self.joined.__enter__()
         self._thread.start()
         return self
 
@@ -150,6 +156,8 @@ class Keeper:
             self._end(one)
         self._selector.close()
         self._listening.close()
+        if self.joined:
+            self.joined.__exit__()
 
     def _answer_all(self) -> None:
         before = time.monotonic()
@@ -209,7 +217,9 @@ class Keeper:
         return False
 
     def _hear(self, one: _Conversation, line: str) -> bool:
-        """Whether a rank of this run says that it is there."""
+        """Whether a rank of this run says that it is there, or another run joins this one."""
+        if join := _JOIN.fullmatch(line):
+            return self._take_in(one, join)
         said = _HERE.fullmatch(line)
         if not said or not secrets.compare_digest(said[8], self._seal(said[1])):
             return False
@@ -222,6 +232,19 @@ class Keeper:
             self._close_with(one, "yes" if answer else "no")
         elif waiting > _MOST_CONNECTIONS // 2:
             self._close_with(one, "wait")
+        return True
+
+    def _take_in(self, one: _Conversation, said: re.Match[str]) -> bool:
+        is_of_this_run = secrets.compare_digest(said[4], self._seal(said[1]))
+        if not self.joined or not is_of_this_run or (said[2], said[3]) != (one.challenge, one.nonce):
+            return False
+        del self._open[one.socket]
+        self._selector.unregister(one.socket)
+        words = f"{one.challenge} {one.nonce}"
+        if not self.joined.add(one.socket, f"end {self._seal(f'end {words}')}"):
+            one.socket.close()
+            return True
+        self._say(one, f"yes {self._seal(f'yes {words}')}")
         return True
 
     def _tell(self) -> None:
@@ -247,7 +270,7 @@ class Keeper:
             one.socket.close()
 
     def _seal(self, text: str) -> str:
-        return f"{_native.siphash(self._key, text.encode()):016x}"
+        return runs.sealed(self._key, text)
 
 
 def _listening() -> socket.socket:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranks that srun has started ask the keeper of their `tollbar run`. By any other launcher every rank publishes its
- * name (MPI_Publish_name: the launcher keeps it), rank 0 looks for all of them and publishes what it found, which all
- * others look for.
+ * Ranks that srun has started ask the keeper of their `tollbar run`, or of that of rank 0 where each has its own. By
+ * any other launcher every rank publishes its name (MPI_Publish_name: the launcher keeps it), rank 0 looks for all of
+ * them and publishes what it found, which all others look for.
  *
  * Nobody waits for ever for a rank that may not be here. Rank 0 gives up the job when no further name came for a while.
  * Another rank that has seen nothing of rank 0 for as long objects before it gives up, and then looks for rank 0 once
@@ -166,8 +166,8 @@ static int ask_keeper(const char* step, int rank, int ranks, int able) {
     enum { limit_ms = 60000 };
     tells = rank == 0;
     if (!ends_under_srun()) return are_not_counted("srun and this MPI leave ranks in MPI_Finalize");
-    if (tollbar_keeper_of_run() == NULL || tollbar_host_of_srun() == NULL)
-        return are_not_counted("no `tollbar run` has started this srun");
+    if (tollbar_keeper_of_run() == NULL)
+        return are_not_counted("there is no `tollbar run` around this step, nor one of each rank");
     const struct tollbar_arrival arrival = {.keeper = tollbar_keeper_of_run(),
                                             .host = tollbar_host_of_srun(),
                                             .step = step,

@@ -81,9 +81,11 @@ static int is_ready(int socket, short events, struct limit* limit) {
 
 static int find(const struct tollbar_arrival* arrival, struct keeper* self) {
     unsigned long long high, low;
-    self->host = arrival->host;
+    int end = 0;
     if (strlen(arrival->keeper) < 34) return 0;
-    if (sscanf(arrival->keeper, "%16llx%16llx:%7[0-9]", &high, &low, self->port) != 3) return 0;
+    if (sscanf(arrival->keeper, "%16llx%16llx:%7[0-9]%n", &high, &low, self->port, &end) != 3) return 0;
+    self->host = arrival->keeper[end] == ':' ? arrival->keeper + end + 1 : arrival->host;
+    if (self->host == NULL) return 0;
     self->key = (struct toll_key){.low = low, .high = high};
     return 1;
 }

@@ -16,8 +16,8 @@ enum tollbar_kept {
 };
 
 struct tollbar_arrival {
-    const char* keeper;  /* its secret, a colon, its port */
-    const char* host;    /* its address, as a number */
+    const char* keeper;  /* its secret, a colon, its port; another colon and its address where that is not `host` */
+    const char* host;    /* the address of srun's host, as a number; NULL: it is not known */
     const char* step;    /* a word */
     const char* library; /* a word, the same on all ranks that do the same; "-": it cannot serve */
     int rank, ranks;
