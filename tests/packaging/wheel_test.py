@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TAGS = {"3.11": "cp311-cp311", "3.12": "cp312-abi3"}
 CROSS = ("aarch64-linux-gnu-g++", "qemu-aarch64-static", "mmdebstrap")
 MPIRUN = "mpirun.openmpi"
-QUICK = "quick,launches=1,rounds=1,budget=2"
+QUICK = ("--effort", "quick", "--launches", "1", "--budget", "2")
 PROGRAM = """
 #include <mpi.h>
 int main(int count, char** words) {
@@ -181,7 +181,7 @@ def test_it_is_imported_and_proves_plans(command):
 
 
 def test_it_measures_threads(command, tmp_path):
-    measured = command("tollbar", "bench", "threads", "--effort", QUICK, "-o", tmp_path, "--format", "csv")
+    measured = command("tollbar", "bench", "threads", *QUICK, "-o", tmp_path, "--format", "csv")
     assert "turnstile" in measured
     assert "pthread" in measured
 

@@ -50,7 +50,8 @@ class Request:
     workloads: Sequence[str] = ()  #: what is computed between barriers; empty: nothing
     as_printed: bool = False  #: workloads of the NIC paper between as many hosts as in its figures alone
     runs: int = 0  #: of each workload, in all launches together; 0: as many as batch_us has
-    episodes: int = 0  #: stamped of each barrier in a launch, with each rank's mean; 0: a few hundred, as time allows
+    episodes: int = 0  #: stamped of each barrier in a launch, with each rank's mean, or runs of each workload; 0: as
+    #: time allows
     beside: Sequence[
         str
     ] = ()  #: who else wants the processors, as in NEIGHBOURS; empty: nobody, and a session of its own

@@ -77,5 +77,5 @@ class Pes(Campaign):
             command += ["--iterations", str(self.request.iterations)]
         else:
             command += ["--away-ms", str(AWAY_MS if situation == AWAY_PES else 0)]
-            command += ["--skew-us", str(SKEW_US if situation == OVERLAP_PES else 0)]
+            command += ["--skew-us", str(SKEW_US if situation == OVERLAP_PES else 0), *self.counted()]
         return [*command, "--only", ",".join(self.request.only)] if self.request.only else command

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import LIMIT_S, Campaign, Request, Start, listed
+from tollbar.campaigns.campaign import Campaign, Request, Start, listed
 from tollbar.campaigns.mpi_settings import ON_CARDS, STOCK, Setting
 from tollbar.machine import nic_daemons, paths
 from tollbar.machine.failure import Failure
@@ -164,9 +164,9 @@ class Datagrams(Campaign):
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
-        flags += ["--batch-us", str(self.request.batch_us)]
+        flags += ["--batch-us", str(self.request.batch_us), *self.counted()]
         command = self._udp(situation) if program == "udp" else self._of_mpi(program, situation)
-        limit_s = _FULL_LIMIT_S if self.request.full else LIMIT_S
+        limit_s = _FULL_LIMIT_S if self.request.full else self.limit_s
         return Start([*command, *flags], self.environment(), limit_s)
 
     def _udp(self, situation: Where) -> list[str]:

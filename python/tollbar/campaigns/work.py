@@ -54,7 +54,7 @@ def prepared(bench: str, request: Request) -> Iterator[tuple[Working, list[str]]
         mpi, why = udp_campaign.open_mpi()
         with udp_campaign.on_hosts(max(request.ranks)) as (hosts, notes):
             # A job on many hosts takes long to start.
-            own = work_over.OF_MPI if request.runs else work_over.OF_MPI[:1]
+            own = work_over.OF_MPI if request.runs or request.episodes else work_over.OF_MPI[:1]
             yield Working(request, work_over.of_hosts(hosts, request.nics, mpi, own)), notes + ([why] if why else [])
 
 
@@ -91,14 +91,15 @@ class Working(Campaign):
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         over = next(one for one in self._over if (one.name, one.program) == (situation.over, program))
-        limit_s = _LONG_LIMIT_S if self.request.full or self.request.runs else LIMIT_S
+        runs = self.request.episodes or -(-self.request.runs // self.request.launches)
+        limit_s = _LONG_LIMIT_S if self.request.full or runs else LIMIT_S
         command = [*over.command(situation.ranks)]
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
         names = (over.takes_names and self.request.only) or over.usual
         command += ["--only", ",".join(names)]
         command += ["--workload", ",".join(self._workloads(situation.ranks))]
-        if self.request.runs:
-            command += ["--runs", str(-(-self.request.runs // self.request.launches))]
+        if runs:
+            command += ["--runs", str(runs)]
         elif self.request.batch_us:
             command += ["--batch-us", str(self.request.batch_us)]
         return Start(command, self.environment(), limit_s)

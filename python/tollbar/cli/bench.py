@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import tollbar
 from tollbar import InvalidArgument
-from tollbar.cli import arguments, bench_effort, bench_times, bench_values, ways
-from tollbar.cli.bench_effort import EFFORTS, effort
+from tollbar.cli import arguments, bench_times, bench_values, ways
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
 from tollbar.cli.watching import MeasuringProgress, finished
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from tollbar.campaigns.campaign import Campaign, Request
 
 MOST_HOSTS = 64
+_COUNT = arguments.number(int, 1, what="number")
 
 
 def _as_programs_name_it(text: str) -> str:
@@ -38,32 +38,45 @@ def _as_programs_name_it(text: str) -> str:
 OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "--compute": (
         bench_values.workloads,
-        "US[~S][,...]",
-        "computing before each barrier; of ranks also 360us, 2100us, 9450us, paper: applications of the NIC paper",
+        "US[~S],...",
+        "microseconds of computing before each barrier, varied by a share",
     ),
     "--beside": (
         bench_values.neighbours,
-        "WHO[,WHO...]",
+        "WHO,...",
         "alone, neighbour, neighbours, session, cgroup, quota: plain programs beside those; all",
     ),
-    "--cpus": (bench_values.counts(1, 1024, "processors"), "N[,N...]", "on so many of the CPUs (default: all)"),
+    "--cpus": (bench_values.counts(1, 1024, "processors"), "N,...", "on so many of the CPUs (default: all)"),
     "--placement": (
         arguments.listed(arguments.one_of(("pinned", "free"))),
         "WHERE",
         "of threads: pinned, free (default: both)",
     ),
-    "--mpi": (arguments.names, "NAME[,NAME...]", "openmpi, mpich, impi, openmpi5 (default: one of each)"),
+    "--mpi": (arguments.names, "NAME,...", "openmpi, mpich, impi, openmpi5 (default: one of each)"),
     "--hosts": (
         arguments.number(int, 1, MOST_HOSTS, "number of hosts"),
         "N",
         "over N hosts of network namespaces; needs root",
     ),
-    "--threads": (bench_values.counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
+    "--threads": (bench_values.counts(1, 256, "threads"), "T,...", "threads in each rank"),
     "--level": (str, "", "what is asked of the MPI"),
 }
+#: The help of options that mean more or less for ranks than for threads.
+OF_RANKS = {
+    "--compute": "computing before each barrier; or 360us, 2100us, 9450us, paper",
+    "--beside": "neighbour, neighbours: plain programs beside those",
+}
+#: Every bench has these: what is otherwise than its effort says.
+AMOUNTS: dict[str, tuple[Callable[[str], Any], str, str]] = {
+    "--launches": (_COUNT, "N", "processes or jobs in each situation"),
+    "--episodes": (_COUNT, "N", "of each barrier in a launch; with --compute: runs"),
+    "--budget": (arguments.number(float, arguments.ABOVE_0, what="number of seconds"), "S", "seconds in all"),
+    "--seed": (arguments.number(int, 0, 2**31, "whole number"), "N", "of the order (default: the time)"),
+}
+EFFORTS = ("quick", "usual", "full")
 LEVELS = ("funneled", "serialized", "multiple")
 #: The names of options in campaigns that are not their own.
-_FIELDS = {"placement": "placements", "mpi": "mpis", "compute": "workloads", "barriers": "only"}
+_FIELDS = {"budget": "budget_s", "placement": "placements", "mpi": "mpis", "compute": "workloads", "barriers": "only"}
 
 
 @dataclass(frozen=True)
@@ -94,22 +107,25 @@ class Bench:
         parser.add_argument(
             "--ranks",
             type=bench_values.counts(2, self.most_ranks, self.ranks),
-            metavar="N[,N...]",
+            metavar="N,...",
             help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
         )
         for flag in self.options:
             reads, metavar, text = OPTIONS[flag]
+            text = text if self.name == "threads" else OF_RANKS.get(flag, text)
             if flag == "--level":
                 parser.add_argument(flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})")
             else:
                 parser.add_argument(flag, type=reads, metavar=metavar, help=text)
         parser.add_argument(
             "--effort",
-            type=effort,
-            metavar="|".join(EFFORTS),
-            default=effort("usual"),
-            help=f"default: usual; as in quick,budget=9 followed by {bench_effort.CHANGES}",
+            type=arguments.one_of(EFFORTS),
+            metavar="AMOUNT",
+            default="usual",
+            help=f"{', '.join(EFFORTS)}: as much as is not said here",
         )
+        for flag, (reads, metavar, text) in AMOUNTS.items():
+            parser.add_argument(flag, type=reads, metavar=metavar, help=text)
         parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)")
 
     def run(self, args: argparse.Namespace) -> Table:
@@ -121,7 +137,7 @@ class Bench:
         except NotHere as error:
             print(f"tollbar bench: {error}", file=sys.stderr)
             return Table([], bench_times.Timed)
-        every = bool(args.barriers) or args.effort["name"] == "full" or how == "turns"
+        every = bool(args.barriers) or args.effort == "full" or how == "turns"
         return bench_times.table(folder, unsafe, every_policy=every)
 
     def _how(self, args: argparse.Namespace) -> str:
@@ -142,10 +158,11 @@ class Bench:
         """The values that the arguments give, and the usual, quick or full amount of what they do not say."""
         from tollbar.campaigns.campaign import Request
 
-        amount = args.effort["name"]
-        given = {_FIELDS.get(name, name): value for name, value in vars(args).items() if value is not None}
-        given |= {"nics": self.name == "nic", "seed": time.time_ns() % 2**31} | args.effort["changed"]
-        given |= {"full": amount == "full", "spinners": amount == "full"}
+        amount = args.effort
+        given = {"seed": time.time_ns() % 2**31}
+        given |= {_FIELDS.get(name, name): value for name, value in vars(args).items() if value is not None}
+        given |= {"rounds": 1} if args.episodes else {}
+        given |= {"nics": self.name == "nic", "full": amount == "full", "spinners": amount == "full"}
         if args.barriers or "launches" in given:
             given["most_launches"] = 0  # as often as it says
         known = {field.name for field in fields(Request)}
@@ -174,7 +191,7 @@ class Bench:
         from tollbar.campaigns import work
 
         paper = args.compute == ("paper",)
-        quick = args.effort["name"] == "quick"
+        quick = args.effort == "quick"
         request = replace(
             request,
             workloads=(work.QUICK if quick else work.WORKLOADS) if paper else args.compute,

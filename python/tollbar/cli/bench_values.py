@@ -50,13 +50,16 @@ def loops(beside: Sequence[str]) -> int:
 
 def of_threads(request: Request) -> Request:
     """The request of a bench of threads. Raises WrongUse for an application, whose phases differ: a turn computes a
-    fixed amount; and for more CPUs than there are."""
+    fixed amount; for a number of episodes where turns are timed; and for more CPUs than there are."""
+    from tollbar.campaigns import threads
     from tollbar.machine import cpus
 
     for workload in request.workloads:
         us, _, _ = workload.partition("~")
         if us == "paper" or us.endswith("us"):
             raise WrongUse(f"--compute {workload}: threads take US or US~SHARE; ranks, PEs and hosts take applications")
+    if request.episodes and not any(there.is_plain for there in threads.wanted(request)):
+        raise WrongUse("--episodes: turns are timed, not counted; leave out --beside, --cpus and --compute")
     usable = cpus.usable().affinity
     if request.cpus and max(request.cpus) > usable:
         raise WrongUse(f"--cpus {max(request.cpus)}: this process may use {usable}")

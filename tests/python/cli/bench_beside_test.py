@@ -6,7 +6,7 @@ import re
 import pytest
 from tollbar.data import results
 
-BESIDE = ("--beside", "alone,neighbour", "--compute", "0,20~0.5", "--effort", "launches=1,seed=1")
+BESIDE = ("--beside", "alone,neighbour", "--compute", "0,20~0.5", "--launches", "1", "--seed", "1")
 SMALL = ("--ranks", 8, *BESIDE)
 
 
@@ -39,7 +39,7 @@ def test_a_row_is_a_turn_of_a_barrier_beside_somebody(bench):
 
 
 def test_every_ratio_of_six_launches_has_its_interval(bench):
-    words = ("--ranks", 8, "--beside", "neighbour", "--compute", "0", "--effort", "launches=6,seed=1")
+    words = ("--ranks", 8, "--beside", "neighbour", "--compute", "0", "--launches", "6", "--seed", "1")
     rows = cell(bench("threads", *words, "--format", "json"), "beside a busy neighbour, free")
     assert {"tollbar::barrier", "group", "pthread_barrier", "std::barrier", "libgomp", "libomp"} <= rows.keys()
     for row in rows.values():

@@ -4,7 +4,7 @@
 import pytest
 from tollbar.data import results
 
-SMALL = ("--cpus", 1, "--ranks", 8, "--placement", "pinned", "--compute", "1,100", "--effort", "launches=2")
+SMALL = ("--cpus", 1, "--ranks", 8, "--placement", "pinned", "--compute", "1,100", "--launches", "2")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_neighbours_fewer_processors_and_computing_go_together(bench):
 
 def test_the_run_is_in_the_report(bench, tollbar, tmp_path):
     assert bench("threads", *SMALL, "--compute", "1,10,100").code == 0
-    assert bench("threads", "--ranks", 2, "--beside", "neighbour", "--effort", "launches=1").code == 0
+    assert bench("threads", "--ranks", 2, "--beside", "neighbour", "--launches", "1").code == 0
     page = tmp_path / "report.html"
     assert tollbar("report", "-o", page).code == 0
     text = page.read_text()

@@ -38,7 +38,7 @@ def newest(tmp_path):
 
 
 def test_every_split_barrier_is_compared_with_the_librarys_own(bench):
-    said = bench("--ranks", "4", "--effort", "launches=2", "--format", "json")
+    said = bench("--ranks", "4", "--launches", "2", "--format", "json")
     rows = {row["barrier"]: row for row in said.json}
     assert rows["shmem_barrier_all"]["today"] == 1.0
     assert rows["default"]["today"] == pytest.approx(0.5, rel=0.05)
@@ -46,14 +46,14 @@ def test_every_split_barrier_is_compared_with_the_librarys_own(bench):
 
 
 def test_only_what_was_asked_for_is_measured(bench, tmp_path):
-    bench("default", "shmem_barrier_all", "--ranks", "2", "--effort", "launches=1,rounds=1")
+    bench("default", "shmem_barrier_all", "--ranks", "2", "--launches", "1")
     here = places.by_ranks(samples.gather([newest(tmp_path)]))[2]
     assert set(here.labels("period_ns")) == set(here.labels("exchange_ns")) == {"default", "shmem_barrier_all"}
 
 
 def test_nothing_of_the_user_changes_what_is_measured(bench, tmp_path, monkeypatch):
     monkeypatch.setenv("TOLLBAR_TUNING", str(tmp_path / "mine"))
-    bench("--ranks", "2", "--effort", "launches=1,rounds=1")
+    bench("--ranks", "2", "--launches", "1")
     run = newest(tmp_path)
     assert {each.environment["tuning"] for each in run.launches} == {str(run.folder / "tuning")}
 
@@ -70,13 +70,13 @@ def test_letters_that_are_lost_fail_the_check(bench, tmp_path):
     lost = '{"record":"violation","round":0,"name":"default","sent":5,"received":4,"damaged":0}'
     program = tmp_path / "build" / "bin" / "tollbar-bench-dsde"
     program.write_text(f"#!/bin/sh\necho '{lost}'\nexit 1\n")
-    said = bench("--ranks", "2", "--effort", "launches=1")
+    said = bench("--ranks", "2", "--launches", "1")
     assert said.code == 1
     assert "NOT A BARRIER" in said.err
 
 
 def test_the_report_and_the_pages_have_the_run(bench, tollbar, tmp_path):
-    bench("--ranks", "2,4,8", "--effort", "launches=2,rounds=1")
+    bench("--ranks", "2,4,8", "--launches", "2")
     run = newest(tmp_path)
     found = samples.gather([run])
     section = sections.shmem(found)

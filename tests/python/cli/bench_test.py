@@ -14,11 +14,11 @@ def bench(tollbar, programs, monkeypatch, tmp_path):
     return lambda *arguments: tollbar("bench", *arguments)
 
 
-FAST = ("threads", "--effort", "usual,launches=6,rounds=2")
+FAST = ("threads", "--launches", "6")
 
 
 def test_bench_prints_what_each_barrier_takes_the_fastest_first(bench):
-    many = ("threads", "--effort", "usual,launches=14,rounds=2")
+    many = ("threads", "--launches", "14")
     said = bench(*many, "--ranks", "8", "--placement", "free", "--format", "json")
     assert said.code == 0
     rows = {row["barrier"]: row for row in said.json}
@@ -40,25 +40,25 @@ def test_what_cannot_be_told_from_the_fastest_is_a_tie(bench):
     pinned = ("--ranks", "2", "--placement", "pinned", "--format", "json")
     said = bench(*FAST, "combination", "mcs", *pinned)
     assert [row["verdict"] for row in said.json] == ["fastest", "slower"]
-    said = bench("threads", *pinned, "--effort", "launches=1")
+    said = bench("threads", *pinned, "--launches", "1")
     assert {row["verdict"] for row in said.json} == {"?"}
-    said = bench("threads", *pinned[:-2], "--effort", "launches=1")
+    said = bench("threads", *pinned[:-2], "--launches", "1")
     assert "with fewer than six launches there is no interval and no verdict" in said.err
 
 
-def test_the_help_has_every_change_of_an_effort(tollbar):
-    said = " ".join(tollbar("bench", "threads", "--help").out.split())
-    changes = "launches=, rounds=, runs=, episodes=, budget=, seed="
-    assert f"followed by {changes}" in said
-    for change in changes.split(", "):
-        assert f"{change}x: " in tollbar("bench", "threads", "--effort", f"quick,{change}x").err
+def test_what_an_effort_says_can_be_said_by_itself(bench, tmp_path):
+    words = ("threads", "--ranks", "2", "--placement", "free", "--launches", "2", "--seed", "7")
+    assert bench(*words, "--budget", "30", "-o", tmp_path / "run").code == 0
+    (run,) = (tmp_path / "run").iterdir()
+    known = results.read_environment(run)
+    assert (known["launches"], known["seed"], known["budget_s"]) == (2, 7, 30)
 
 
 def test_other_waiting_policies_are_shown_where_they_are_asked_for(bench):
-    words = ("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "pinned")
+    words = ("threads", "--ranks", "2", "--launches", "1", "--placement", "pinned")
     assert "(park)" not in bench(*words).out
     assert "2 barriers under other waiting policies are not shown" in bench(*words).err
-    assert "turnstile (park)" in bench(*words[:3], "--effort", "full,launches=1", *words[5:]).out
+    assert "turnstile (park)" in bench(*words[:3], "--effort", "full", "--launches", "1", *words[5:]).out
     assert "turnstile (park)" in bench(*words, "turnstile (park)").out
 
 
@@ -83,13 +83,13 @@ def test_every_launch_is_stored(bench, tmp_path):
 
 
 def test_the_table_says_where_the_samples_are(bench, tmp_path):
-    said = bench("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "pinned")
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "pinned")
     assert f"every sample is in {tmp_path}/results/threads-" in said.err
     assert "measured 1 of 1" in said.err
 
 
 def test_results_go_where_they_are_sent(bench, tmp_path):
-    assert bench("threads", "--ranks", "2", "--effort", "launches=1", "--output", tmp_path / "here").code == 0
+    assert bench("threads", "--ranks", "2", "--launches", "1", "--output", tmp_path / "here").code == 0
     assert results.newest(tmp_path / "here", "threads")
     assert not (tmp_path / "results").exists()
 
@@ -111,7 +111,7 @@ def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, 
 def test_a_barrier_that_is_none_fails_the_check_although_others_were_measured(bench, programs):
     line = '{"record":"violation","name":"mcs"}'
     (programs / "tollbar-bench-threads").write_text(f"#!/bin/sh\necho '{line}'\nexit 1\n")
-    said = bench("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "free")
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "free")
     assert said.code == 1
     assert "NOT A BARRIER" in said.err
 
@@ -119,6 +119,6 @@ def test_a_barrier_that_is_none_fails_the_check_although_others_were_measured(be
 def test_when_nothing_could_be_measured_the_check_has_failed(bench, programs):
     for program in programs.iterdir():
         program.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
-    said = bench("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "free")
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "free")
     assert said.code == 1
     assert said.err.splitlines()[-1].startswith("tollbar bench: no program could measure: 2 threads, free")

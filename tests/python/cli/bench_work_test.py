@@ -16,7 +16,7 @@ from tollbar.machine.mpi_hosts import Hosts
 
 
 def test_a_workload_is_measured_and_stored(tmp_path, capsys):
-    words = ["bench", "threads", "tollbar::barrier", "--compute", "20,20~0.5", "--effort", "launches=1,rounds=1"]
+    words = ["bench", "threads", "tollbar::barrier", "--compute", "20,20~0.5", "--launches", "1"]
     words += ["--ranks", "2", "--placement", "pinned"]
     assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
@@ -42,7 +42,7 @@ def open_mpi_door(hosts_can_have_nics):
 
 
 def test_programs_on_hosts_compute_between_mpi_barriers_by_messages_and_on_cards(tmp_path, capsys, open_mpi_door):
-    words = ["bench", "nic", "--compute", "64~0.2,360us", "--ranks", "3", "--effort", "runs=5,launches=1"]
+    words = ["bench", "nic", "--compute", "64~0.2,360us", "--ranks", "3", "--episodes", "5", "--launches", "1"]
     assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     (folder,) = tmp_path.glob("work-*")

@@ -40,7 +40,7 @@ def test_prices_on_a_machine_say_what_they_lack(tollbar):
 def test_crowds_are_measured_without_it(tollbar, programs, monkeypatch, tmp_path):
     monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
     said = tollbar(
-        "bench", "threads", "--cpus", 1, "--ranks", 8, "--compute", "1", "--effort", "launches=2", "--format", "json"
+        "bench", "threads", "--cpus", 1, "--ranks", 8, "--compute", "1", "--launches", "2", "--format", "json"
     )
     assert said.code == 0, said.err
     assert all(row["period_us"] > 0 for row in said.json)

@@ -153,6 +153,8 @@ waiting: smart yields where another local thread can go on; under a fair kernel 
 computing: US~S varies by the share S; a FILE is a recorded program: thread,compute_us or thread,event,value
            (compute US, send THREAD, receive THREAD, barrier)
 runs: each combination of plan, waiting, CPUs and computing; one application unless --application says more
+application: ranks, compute, barrier, waiting, placement and episodes are those of the options;
+           arrival=0: when it comes, in us; cpus=: how many processors its partition has (default: an equal share)
 
 kernels, with times in us:
   paper       turns of a quantum that end everywhere at once. quantum=20000; switch=100: a context switch;
