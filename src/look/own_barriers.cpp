@@ -150,7 +150,7 @@ void add(Thread& thread, const char* kind, Address at, const std::optional<Outsi
                                    static_cast<std::int64_t>(state->expected), state->phase});
 }
 
-void add_leaves(const Process& process, Thread& thread, const Slept& slept) {
+void add_leaves(const Process& process, Thread& thread, const char* kind, const Slept& slept) {
     const Address at = slept.at - Outside::word_of_leaf;
     const Copy<Outside::Leaf> leaf(process, at);
     const auto* const whole = leaf ? Outside::whole_of(*leaf, slept) : nullptr;
@@ -163,7 +163,7 @@ void add_leaves(const Process& process, Thread& thread, const Slept& slept) {
     const Copy<Outside::Leaf> all(process, first, Outside::leaves_of(*leaves));
     if (!all) return;
     const std::uint64_t over = (*leaf).over.load(std::memory_order_relaxed);
-    add(thread, "tollbar::barrier", std::bit_cast<Address>(whole), Outside::of(*leaves, all.all(), over));
+    add(thread, kind, std::bit_cast<Address>(whole), Outside::of(*leaves, all.all(), over));
 }
 
 /// The memory of a group: its first address, which begins a page, and a copy of it.
@@ -200,15 +200,16 @@ void add_own(const Process& process, Thread& thread) {
     if (const Copy<Meeting> one(process, meeting); one && thread.barriers.empty())
         add(thread, Outside::shared(*one) ? "tollbar.process_barrier" : "tollbar.Barrier", meeting,
             Outside::of(*one, *slept));
-    if (thread.barriers.empty()) add_leaves(process, thread, *slept);
+    if (thread.barriers.empty()) add_leaves(process, thread, "tollbar::barrier", *slept);
 }
 
 void add_gate(const Process& process, Thread& thread) {
+    constexpr const char* kind = "pthread_barrier_t (tollbar)";
     const auto slept = slept_on(thread);
     if (!slept) return;
     const Address gate = slept->at - Outside::word_of_gate;
-    if (const Copy<Outside::Gate> one(process, gate); one)
-        add(thread, "pthread_barrier_t (tollbar)", gate, Outside::of(*one));
+    if (const Copy<Outside::Gate> one(process, gate); one) add(thread, kind, gate, Outside::of(*one));
+    if (thread.barriers.empty()) add_leaves(process, thread, kind, *slept);
 }
 
 std::optional<SeenGroup> group_of(const Process& process, const Thread& thread, const std::vector<SeenGroup>& known) {

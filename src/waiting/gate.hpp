@@ -3,10 +3,12 @@
 // thread has returned, while others still leave (docs/design/memory-order.md).
 #pragma once
 
+#include <tollbar/detail/leaves.hpp>
 #include <tollbar/detail/unranked.hpp>
 #include <tollbar/detail/waiting.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 namespace tollbar::detail {
@@ -32,6 +34,16 @@ private:
 
 /// The number by which an object is known to be a gate of that scope: glibc has 0 or 128 in its place.
 constexpr std::uint32_t gate_kind(Scope scope) noexcept { return 0x7011'ba40 + (scope == Scope::shared ? 1 : 0); }
+
+/// That of a gate whose threads meet at leaves.
+inline constexpr std::uint32_t kind_at_leaves = 0x7011'ba42;
+
+/// Has `wait(are_gone)` wait until no visit is at the gate any more. `visits` calls a function for each Visit there is.
+/// Memory order: all accesses to the gate happen before it returns.
+template <class Visits, class Wait>
+void wait_for_visits(const void* gate, Visits&& visits, Wait&& wait) noexcept {
+    visits([&](const auto& visit) { wait([&] { return !visit.is_at(gate); }); });
+}
 
 /// Any number of threads, one of which is told that it is the serial one: the last to arrive. One word only grows: it
 /// counts arrivals, and a phase is over when it has reached the next multiple of `expected`.
@@ -100,7 +112,7 @@ public:
         if constexpr (scope == Scope::shared) {
             wait([this] { return last_.load(std::memory_order_acquire) >= word_.load(std::memory_order_relaxed); });
         } else {
-            visits([&](const auto& visit) { wait([&] { return !visit.is_at(this); }); });
+            wait_for_visits(this, visits, wait);
         }
     }
 
@@ -124,6 +136,66 @@ private:
     mutable SleeperCounts<Sync> sleepers_;
     /// Departures, or what threads of one process have found out about how to wait.
     std::conditional_t<scope == Scope::shared, Word<Sync>, KeptManner<Sync>> last_{};
+};
+
+/// As Gate, between threads of one process that meet at leaves (docs/design/leaves.md), which it owns until clear().
+/// The expected number and the kind have the same places.
+template <class Sync>
+class GateAtLeaves {
+public:
+    explicit GateAtLeaves(std::unique_ptr<Leaves<Sync>> leaves) noexcept
+        : leaves_(leaves.release()), expected_(static_cast<std::uint32_t>(leaves_->expected())) {}
+
+    std::uint32_t expected() const noexcept { return expected_; }
+    std::uint32_t kind() const noexcept { return kind_; }
+
+    /// How many have arrived in the phase of a ticket; all, once it is over. Memory order: none.
+    std::uint64_t arrived(std::uint64_t ticket) const noexcept {
+        const std::uint64_t room = leaves_->room();
+        return leaves_->reached(ticket) ? expected_ : expected_ - room;
+    }
+
+    /// Arrives, has `wait(ticket)` wait for the others, and leaves. True for one thread of the phase, the last.
+    /// Memory order: as Gate::pass().
+    template <class Visit, class Wait>
+    bool pass(Visit& visit, Wait&& wait) noexcept {
+        visit.begin(this);
+        bool is_last = false;
+        // A destroyer that has come through the phase sees that the visit has begun.
+        const std::uint64_t ticket = leaves_->arrive(1, [&] { is_last = true; });
+        if (!is_last) wait(ticket);
+        visit.end();
+        return is_last;
+    }
+
+    /// Waits for the end of the ticket's phase. False when the deadline passed first. Memory order: as
+    /// Leaves::reached().
+    template <class Deadline>
+    bool wait(std::uint64_t ticket, Deadline deadline) noexcept {
+        return manner_.wait(*leaves_, ticket, expected_, deadline);
+    }
+
+    /// True for the first thread that asks in the phase of its ticket, which has not passed. Memory order: none.
+    bool is_first(std::uint64_t ticket) noexcept {
+        const std::uint64_t phase = Leaves<Sync>::phases_of(ticket);
+        std::uint64_t latest = spoken_for_.load(std::memory_order_relaxed);
+        return latest < phase &&
+               spoken_for_.compare_exchange_strong(latest, phase, std::memory_order_relaxed, std::memory_order_relaxed);
+    }
+
+    /// As Gate::clear(). The leaves are gone then.
+    template <class Visits, class Wait>
+    void clear(Visits&& visits, Wait&& wait) noexcept {
+        wait_for_visits(this, visits, wait);
+        delete leaves_;
+    }
+
+private:
+    Leaves<Sync>* leaves_;
+    std::uint32_t expected_;
+    std::uint32_t kind_ = kind_at_leaves;
+    KeptManner<Sync> manner_;
+    Word<Sync> spoken_for_{0};  ///< the latest phase of is_first()
 };
 
 }  // namespace tollbar::detail

@@ -12,7 +12,7 @@ using namespace tollbar::model;
 
 namespace {
 
-/// For 2 to 4 threads, in both scopes.
+/// For 2 to 4 threads, in both scopes and at leaves.
 void hold(const std::string& way, WaitBudget budget) {
     for (unsigned threads = 2; threads <= max_threads; ++threads)
         for (const bool first_destroys : {false, true}) {
@@ -23,6 +23,7 @@ void hold(const std::string& way, WaitBudget budget) {
             const Effort effort{Search::random, 4'000};
             CHECK(finds(Finding::clean, "gate, " + title, threads, make_gates<Scope::process>(settings), effort));
             CHECK(finds(Finding::clean, "shared gate, " + title, threads, make_gates<Scope::shared>(settings), effort));
+            CHECK(finds(Finding::clean, "gate at leaves, " + title, threads, make_gates_at_leaves(settings), effort));
         }
 }
 

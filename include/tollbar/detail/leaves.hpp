@@ -138,6 +138,9 @@ public:
         return park(leaf.over, phases_of(ticket), leaf.sleepers, phases_of(ticket), Waking{}, deadline);
     }
 
+    /// How many phases are over once a ticket's is.
+    static constexpr std::uint64_t phases_of(std::uint64_t ticket) noexcept { return ticket / stride; }
+
 private:
     friend struct Outside;  // what `tollbar who` reads of it: src/look/own_barriers.cpp
 
@@ -165,7 +168,6 @@ private:
     };
 
     static constexpr std::uint64_t leaf_of(std::uint64_t ticket) noexcept { return ticket % last_of_cpu; }
-    static constexpr std::uint64_t phases_of(std::uint64_t ticket) noexcept { return ticket / stride; }
 
     static std::vector<std::uint32_t> sizes_of(std::uint64_t expected, std::uint32_t size) {
         std::vector<std::uint32_t> sizes(static_cast<std::size_t>(expected / size), size);

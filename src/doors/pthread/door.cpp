@@ -15,21 +15,21 @@
 #include <cerrno>
 #include <dlfcn.h>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace tollbar::detail::pthread_door {
 
 namespace {
 
-template <Scope scope>
-using NativeGate = Gate<NativeSync, scope>;
+using OwnGate = Gate<NativeSync, Scope::process>;
+using SharedGate = Gate<NativeSync, Scope::shared>;
+using LeavesGate = GateAtLeaves<NativeSync>;
 
-static_assert(sizeof(NativeGate<Scope::process>) <= sizeof(pthread_barrier_t));
-static_assert(sizeof(NativeGate<Scope::shared>) <= sizeof(pthread_barrier_t));
-static_assert(alignof(NativeGate<Scope::process>) <= alignof(pthread_barrier_t));
-
-template <Scope scope>
-NativeGate<scope>& gate_in(pthread_barrier_t* object) noexcept {
-    return *std::launder(reinterpret_cast<NativeGate<scope>*>(object));
+template <class AnyGate>
+AnyGate& gate_in(pthread_barrier_t* object) noexcept {
+    static_assert(sizeof(AnyGate) <= sizeof(pthread_barrier_t) && alignof(AnyGate) <= alignof(pthread_barrier_t));
+    return *std::launder(reinterpret_cast<AnyGate*>(object));
 }
 
 /// The C library's function in whose place ours is; null in a program that has none.
@@ -60,30 +60,45 @@ NativeSync::Backoff& learned(const void* object) noexcept {
     return entries[mixed >> (64 - bits)].spinning;
 }
 
-template <Scope scope>
-void wait_inside(NativeGate<scope>& gate, std::uint64_t target, std::uint64_t place, const void* caller) noexcept {
-    // The first to arrive has waited longest, and speaks for all.
+template <Scope scope, class Deadline>
+bool wait_at(Gate<NativeSync, scope>& gate, std::uint64_t target, Deadline deadline) noexcept {
+    return gate.wait(target, learned(&gate), deadline);
+}
+
+template <class Deadline>
+bool wait_at(LeavesGate& gate, std::uint64_t ticket, Deadline deadline) noexcept {
+    return gate.wait(ticket, deadline);
+}
+
+/// Waits for the end of a phase. The first to arrive has waited longest, and speaks for all.
+template <class AnyGate>
+void wait_inside(AnyGate& gate, std::uint64_t target, bool speaks, const void* caller) noexcept {
     wait_reporting(
-        place == 0 ? own_timeout() : Timeout{},
-        [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
+        speaks ? own_timeout() : Timeout{}, [&](auto deadline) { return wait_at(gate, target, deadline); },
         [&](std::chrono::duration<double> waited) {
             const std::string called_at = place_of_call(caller);  // which takes a while, so the others are counted then
             report_missing({.gate = &gate,
                             .arrived = gate.arrived(target),
                             .expected = gate.expected(),
-                            .shared = scope == Scope::shared,
+                            .shared = std::is_same_v<AnyGate, SharedGate>,
                             .waited_s = waited.count(),
                             .place = called_at});
             return true;
         });
 }
 
-template <Scope scope>
+template <class AnyGate>
 int pass(pthread_barrier_t* object, const void* caller) noexcept {
-    NativeGate<scope>& gate = gate_in<scope>(object);
-    const bool is_last = gate.pass(visits::mine().visit, [&](std::uint64_t target, std::uint64_t place) {
-        wait_inside(gate, target, place, caller);
-    });
+    auto& gate = gate_in<AnyGate>(object);
+    bool is_last;
+    if constexpr (std::is_same_v<AnyGate, LeavesGate>)
+        is_last = gate.pass(visits::mine().visit, [&](std::uint64_t ticket) {
+            wait_inside(gate, ticket, own_timeout() && gate.is_first(ticket), caller);
+        });
+    else
+        is_last = gate.pass(visits::mine().visit, [&](std::uint64_t target, std::uint64_t place) {
+            wait_inside(gate, target, place == 0, caller);
+        });
     return is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
@@ -101,10 +116,13 @@ struct AwaitedLeaving {
     const AreGone& are_gone;
 };
 
-template <Scope scope>
+/// A gate at leaves becomes one without: programs that destroy a barrier of glibc's twice, or go on waiting at it,
+/// work.
+template <class AnyGate>
 int clear(pthread_barrier_t* object) noexcept {
     const c_door::KeptErrno kept;
-    NativeGate<scope>& gate = gate_in<scope>(object);
+    auto& gate = gate_in<AnyGate>(object);
+    const std::uint32_t expected = gate.expected();
     gate.clear(
         [](auto look) {
             for (const VisitSlot* slot = visits::newest(); slot != nullptr; slot = slot->next) look(slot->visit);
@@ -114,6 +132,7 @@ int clear(pthread_barrier_t* object) noexcept {
             detail::wait<NativeSync>(AwaitedLeaving<std::remove_cvref_t<decltype(are_gone)>>{are_gone}, yielding,
                                      Never{});
         });
+    if constexpr (std::is_same_v<AnyGate, LeavesGate>) new (object) OwnGate(expected);
     return 0;
 }
 
@@ -130,15 +149,19 @@ int init_of_glibc(pthread_barrier_t* object, const pthread_barrierattr_t* attrib
 }
 
 int init(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, unsigned count) noexcept {
-    if (count == 0 || count > NativeGate<Scope::process>::max_expected) return EINVAL;
+    if (count == 0 || count > OwnGate::max_expected) return EINVAL;
     int shared = PTHREAD_PROCESS_PRIVATE;
     if (attributes != nullptr) pthread_barrierattr_getpshared(attributes, &shared);
     if (shared == PTHREAD_PROCESS_PRIVATE) {
-        new (object) NativeGate<Scope::process>(count);
+        auto leaves = count < fewest_for_leaves ? nullptr : leaves_for(count);
+        if (leaves != nullptr)
+            new (object) LeavesGate(std::move(leaves));
+        else
+            new (object) OwnGate(count);
         return 0;
     }
     if (only_children_share(object)) {
-        new (object) NativeGate<Scope::shared>(count);
+        new (object) SharedGate(count);
         return 0;
     }
     if (environment::verbosity() >= 1)
@@ -148,17 +171,19 @@ int init(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, uns
 }
 
 int wait(pthread_barrier_t* object, const void* caller) noexcept {
-    const std::uint32_t kind = gate_in<Scope::process>(object).kind();
+    const std::uint32_t kind = gate_in<OwnGate>(object).kind();
     if (kind == gate_kind(Scope::process)) [[likely]]
-        return pass<Scope::process>(object, caller);
-    if (kind == gate_kind(Scope::shared)) return pass<Scope::shared>(object, caller);
+        return pass<OwnGate>(object, caller);
+    if (kind == kind_at_leaves) return pass<LeavesGate>(object, caller);
+    if (kind == gate_kind(Scope::shared)) return pass<SharedGate>(object, caller);
     return call_real<&pthread_barrier_wait>("pthread_barrier_wait", object);
 }
 
 int destroy(pthread_barrier_t* object) noexcept {
-    const std::uint32_t kind = gate_in<Scope::process>(object).kind();
-    if (kind == gate_kind(Scope::process)) return clear<Scope::process>(object);
-    if (kind == gate_kind(Scope::shared)) return clear<Scope::shared>(object);
+    const std::uint32_t kind = gate_in<OwnGate>(object).kind();
+    if (kind == gate_kind(Scope::process)) return clear<OwnGate>(object);
+    if (kind == kind_at_leaves) return clear<LeavesGate>(object);
+    if (kind == gate_kind(Scope::shared)) return clear<SharedGate>(object);
     return call_real<&pthread_barrier_destroy>("pthread_barrier_destroy", object);
 }
 

@@ -6,6 +6,8 @@
 #include "doors/pthread/questions.hpp"
 #include "doors/pthread/visits.hpp"
 
+#include <tollbar/detail/cpus.hpp>
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -150,6 +152,22 @@ TEST_CASE("a gate takes the place of an object of glibc's, and is told apart fro
     std::memcpy(&kind, reinterpret_cast<const char*>(&object) + 12, sizeof kind);
     CHECK(kind == gate_kind(tollbar::Scope::process));
     pthread_door::destroy(&object);
+}
+
+TEST_CASE("a gate is at leaves where several threads run on each CPU, and without them once it is destroyed") {
+    const auto cpus = tollbar::detail::masked_cpus();
+    pthread_barrier_t object;
+    const auto kind = [&] {
+        std::uint32_t found = 0;
+        std::memcpy(&found, reinterpret_cast<const char*>(&object) + 12, sizeof found);
+        return found;
+    };
+    REQUIRE(pthread_door::init(&object, nullptr, 2 * cpus) == 0);
+    CHECK(kind() == (cpus > 1 ? kind_at_leaves : gate_kind(tollbar::Scope::process)));
+    for (int times = 0; times < 2; ++times) {  // some programs destroy twice
+        CHECK(pthread_door::destroy(&object) == 0);
+        CHECK(kind() == gate_kind(tollbar::Scope::process));
+    }
 }
 
 TEST_CASE("only children share private and anonymous memory; a file may be mapped by others") {
