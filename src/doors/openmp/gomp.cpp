@@ -58,8 +58,10 @@ void begin(Body* body, void* data, Rest... rest) {
     NativeTeam& team = lend(home);
     void* const whole = handed(team, body, data);
     real(whole == nullptr ? body : run_body, whole == nullptr ? data : whole, rest...);
-    ThreadRecord& self = whole == nullptr ? enter(*innermost, team.home) : enter(*innermost, team, address_of(body));
-    self.is_begun = true;
+    if (whole == nullptr)
+        enter(*innermost, team.home, Entered::by_its_master);
+    else
+        enter(*innermost, team, address_of(body), Entered::by_its_master);
 }
 
 /// The team's barrier, or the runtime's of that name, of which some say whether the region was cancelled, which none is
@@ -136,7 +138,7 @@ void GOMP_parallel_loop_runtime_start(Body* body, void* data, unsigned n, long a
 
 void GOMP_parallel_end() {
     ThreadRecord* const self = innermost;
-    if (self == nullptr || !self->is_begun)
+    if (self == nullptr || self->as != Entered::by_its_master)
         return real_of<Family::gomp, "GOMP_parallel_end", void()>(__builtin_return_address(0))();
     note_end(*self);
     self->home->runtime->real<"GOMP_parallel_end", void()>()();

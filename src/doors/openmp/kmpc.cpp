@@ -193,7 +193,7 @@ void __kmpc_serialized_parallel(void* location, int thread) {
     const void* const caller = __builtin_return_address(0);
     const Runtime& runtime = runtime_of(place_of(location, caller), Family::kmpc);
     runtime.real<"__kmpc_serialized_parallel", void(void*, int)>()(location, thread);
-    if (!runtime.contains(caller)) enter(own_member(), nowhere).is_serialized = true;
+    if (!runtime.contains(caller)) enter(own_member(), nowhere, Entered::alone);
 }
 
 void __kmpc_end_serialized_parallel(void* location, int thread) {
@@ -201,7 +201,7 @@ void __kmpc_end_serialized_parallel(void* location, int thread) {
     const Runtime& runtime = runtime_of(place_of(location, caller), Family::kmpc);
     runtime.real<"__kmpc_end_serialized_parallel", void(void*, int)>()(location, thread);
     ThreadRecord* const self = innermost;
-    if (!runtime.contains(caller) && self != nullptr && self->is_serialized) leave(*self);
+    if (!runtime.contains(caller) && self != nullptr && self->as == Entered::alone) leave(*self);
 }
 
 void __kmpc_barrier(void* location, int thread) {

@@ -94,7 +94,7 @@ NativeTeam& team_numbered(std::uint64_t number) noexcept { return *teams[number]
 
 NativeTeam& lend(const Site& home) {
     own_member();
-    while (innermost->lends) enter(*innermost, nowhere).is_between = true;
+    while (innermost->lends) enter(*innermost, nowhere, Entered::between);
     innermost->lends = true;
     if (innermost->own == nullptr) innermost->own = make_team();
     NativeTeam& team = *innermost->own;

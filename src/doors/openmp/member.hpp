@@ -48,6 +48,10 @@ struct Watched {
     std::atomic<std::int64_t> waits_since{0};  ///< nanoseconds of the steady clock; 0: it does not wait
 };
 
+/// The region that a record is for: one whose threads run its body; one of one thread, between two calls of libomp's
+/// code; one whose body the master calls by itself; none, in place of the one around it, whose team is not back yet.
+enum class Entered : std::uint8_t { with_threads, alone, by_its_master, between };
+
 /// One for each region that a thread is in, the innermost last; the first is for outside of all. The records of a
 /// thread are kept, and taken over by another thread after its end, so that any thread may read any record at any time.
 struct alignas(line_bytes) ThreadRecord {
@@ -63,10 +67,8 @@ struct alignas(line_bytes) ThreadRecord {
     std::uint64_t threads = 0;
     const Site* home = &nowhere;  ///< the object whose code the region is
     Site guest;                   ///< another object whose code has called from there
-    bool is_serialized = false;   ///< a region of one thread, between two calls of libomp's code
-    bool is_begun = false;        ///< a region whose body the master calls by itself
-    bool is_between = false;      ///< in place of the one around it, whose team is not back yet
-    bool lends = false;           ///< its own team is lent to the threads of a region
+    Entered as = Entered::with_threads;
+    bool lends = false;  ///< its own team is lent to the threads of a region
 
     ThreadRecord* outer = nullptr;
     std::atomic<ThreadRecord*> inner{nullptr};  ///< for the next region inside
@@ -94,21 +96,22 @@ inline ThreadRecord& own_member() { return innermost != nullptr ? *innermost : t
 void join(ThreadRecord& self) noexcept;
 
 /// The next record inside, which is its thread's innermost from now on, for code of `home`, which stays until leave().
-inline ThreadRecord& enter(ThreadRecord& outer, const Site& home) {
+inline ThreadRecord& enter(ThreadRecord& outer, const Site& home, Entered as = Entered::with_threads) {
     ThreadRecord* const known = outer.inner.load(std::memory_order_relaxed);
     ThreadRecord& inner = known != nullptr ? *known : make_inner(outer);
     inner.team.store(nullptr, std::memory_order_relaxed);  // its last thread may have ended inside
     if (own_timeout()) inner.watched.team.store(nullptr, std::memory_order_relaxed);
     inner.home = &home;
     inner.lent = nullptr;
-    inner.is_serialized = inner.is_begun = inner.is_between = false;
+    inner.as = as;
     innermost = &inner;
     return inner;
 }
 
 /// The same, with a team as soon as the thread needs it. Whoever is late at the first barrier has to have a name.
-inline ThreadRecord& enter(ThreadRecord& outer, NativeTeam& lent, const void* body) {
-    ThreadRecord& inner = enter(outer, lent.home);
+inline ThreadRecord& enter(ThreadRecord& outer, NativeTeam& lent, const void* body,
+                           Entered as = Entered::with_threads) {
+    ThreadRecord& inner = enter(outer, lent.home, as);
     inner.lent = &lent;
     inner.body.store(body, std::memory_order_relaxed);
     if (own_timeout()) join(inner);
@@ -131,7 +134,7 @@ inline void end_loan() noexcept {
     std::atomic<std::uint64_t>& ended = innermost->own->ended;  // pairs with Waiting; nobody else writes it
     ended.store(ended.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     innermost->lends = false;
-    if (innermost->is_between) leave(*innermost);
+    if (innermost->as == Entered::between) leave(*innermost);
 }
 
 /// The first records of all threads, the others by `next_thread`.
