@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -111,15 +112,17 @@ def failure(program: Program, made: Path, door: Path | None) -> str:
     for variables, arguments in program.runs:
         # Other tests run on the same CPUs.
         environment = kept | {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"} | variables | more
-        try:
-            done = subprocess.run(
-                [made, *arguments], env=environment, cwd=made.parent, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT_S * (3 if door else 1),
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return "hangs"
-        if done.returncode != 0:
-            return f"ends with {done.returncode}: {done.stderr.decode(errors='replace')[-200:]}"
+        with subprocess.Popen(
+            [made, *arguments], env=environment, cwd=made.parent, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                _, said = process.communicate(timeout=LIMIT_S * (3 if door else 1))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # with children that it waits for
+                return "hangs"
+        if process.returncode != 0:
+            return f"ends with {process.returncode}: {said.decode(errors='replace')[-200:]}"
     return ""
 
 
