@@ -249,6 +249,7 @@ bool lacks_waiters_of_libcxx(const std::vector<Thread>& threads) {
 void find_barriers(const Process& process, Thread& thread) {
     thread.barriers.clear();
     if (begins_in(thread, "libtollbar_pthread", 4)) add_gate(process, thread);
+    if (begins_in(thread, "libtollbar_openmp", 4)) add_region(process, thread);
     if (thread.barriers.empty()) add_own(process, thread);
     add_pthread(process, thread);
     add_libgomp(process, thread);

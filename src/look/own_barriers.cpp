@@ -212,6 +212,10 @@ void add_gate(const Process& process, Thread& thread) {
     if (thread.barriers.empty()) add_leaves(process, thread, kind, *slept);
 }
 
+void add_region(const Process& process, Thread& thread) {
+    if (const auto slept = slept_on(thread)) add_leaves(process, thread, "OpenMP barrier (tollbar)", *slept);
+}
+
 std::optional<SeenGroup> group_of(const Process& process, const Thread& thread, const std::vector<SeenGroup>& known) {
     const auto slept = slept_on(thread);
     if (!slept || !thread.barriers.empty()) return std::nullopt;

@@ -85,6 +85,21 @@ def test_the_thread_that_does_not_come_to_pthreads_barrier_is_named_under_the_do
     )
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
+def test_the_thread_that_does_not_come_to_a_barrier_of_openmp_is_named_under_the_door(
+    compiled, started, look_until, compiler
+):
+    door = paths.find_library("libtollbar_openmp.so") or left_out("libtollbar_openmp.so is not built")
+    cpus = len(os.sched_getaffinity(0))
+    if cpus == 1:
+        pytest.skip("threads of one CPU meet at a word that is not looked at")
+    threads = 2 * cpus  # so that they meet at leaves
+    job = started(compiled("openmp.c", compiler, "-fopenmp"), "barrier", threads, LD_PRELOAD=str(door))
+    table = look_until(lambda table: table.failed and len(names(table, "waits")) == threads - 1, job.pid)
+    found = rf"OpenMP barrier \(tollbar\) at 0x\w+: {threads - 1} of {threads} have arrived; not there: "
+    assert re.match(found, table.notes[0]), table.notes
+
+
 def test_a_stripped_program_is_seen_as_well(own, started, look_until):
     job = started(own("-O2", "-s"), "barrier")
     table = look_until(lambda table: len(names(table, "waits")) == 2, job.pid)

@@ -98,6 +98,10 @@ inline const std::map<std::string, Situation>& situations() {
             {"team_spinning", {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = spinning})}},
             {"team_parking", {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = parking})}},
             {"team_helped", {2, make(TeamSettings{.threads = 2, .barriers = 2, .budget = parking, .helped = true})}},
+            {"leaves_team_spinning",
+             {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = spinning, .leaves = true})}},
+            {"leaves_team_helped",
+             {4, make(TeamSettings{.threads = 4, .barriers = 2, .budget = parking, .leaves = true, .helped = true})}},
             {"turnstile_leaving", {3, make(leave)}},
             {"turnstile_step_leaving", {3, make<Closing::step>(leave)}},
         };

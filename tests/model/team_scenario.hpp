@@ -16,12 +16,15 @@ struct TeamSettings {
     unsigned threads = 2;
     std::uint64_t barriers = 2;
     WaitBudget budget = {WaitBudget::for_ever, 0};
+    bool leaves = false;  ///< of two places, in place of the word
     bool helped = false;  ///< the first thread makes its task before the first barrier, and arrives when others run it
 };
 
 class TeamScenario : public Scenario {
 public:
-    explicit TeamScenario(const TeamSettings& settings) : settings_(settings), tolls_(settings.threads) {}
+    explicit TeamScenario(const TeamSettings& settings) : settings_(settings), tolls_(settings.threads) {
+        if (settings.leaves) team_.meet_at(std::make_unique<Leaves<RelacySync>>(settings.threads, 2, LeafOf::cpu));
+    }
 
     void run(unsigned self) override {
         bool is_left = false;
@@ -42,7 +45,9 @@ private:
 
     /// As meet() of the door.
     bool meet(std::uint64_t barrier) {
-        if (!team_.arrive(barrier, settings_.threads))
+        if (auto* const leaves = team_.leaves_of(settings_.threads); leaves != nullptr)
+            leaves->wait(leaves->arrive(1, [] {}), settings_.budget, Never{});
+        else if (!team_.arrive(barrier, settings_.threads))
             wait<RelacySync>(team_.end_of(barrier, settings_.threads), settings_.budget, Never{});
         return !team_.is_left_to_runtime(barrier);
     }

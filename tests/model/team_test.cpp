@@ -15,8 +15,9 @@ using namespace tollbar::model;
 namespace {
 
 void holds(const TeamSettings& settings, Effort effort) {
-    const std::string title = "team, " + std::to_string(settings.threads) + " threads, " +
-                              std::to_string(settings.barriers) + " barriers" + (settings.helped ? ", helped" : "");
+    const std::string title = std::string(settings.leaves ? "team at leaves, " : "team, ") +
+                              std::to_string(settings.threads) + " threads, " + std::to_string(settings.barriers) +
+                              " barriers" + (settings.helped ? ", helped" : "");
     CHECK(finds(Finding::clean, title, settings.threads, make(settings), effort));
 }
 
@@ -25,12 +26,16 @@ void holds(const TeamSettings& settings, Effort effort) {
 TEST_CASE("a team leaves no barrier early, whoever makes a task before whichever") {
     for (unsigned threads = 2; threads <= max_threads; ++threads)
         for (const WaitBudget budget : {spinning, yielding, parking})
-            holds({.threads = threads, .barriers = 3, .budget = budget}, {Search::random, 20'000});
+            for (const bool leaves : {false, true})
+                holds({.threads = threads, .barriers = 3, .budget = budget, .leaves = leaves},
+                      {Search::random, 20'000});
 }
 
 TEST_CASE("threads that sleep at a team's barrier run the first task before its maker arrives") {
     for (unsigned threads = 2; threads <= max_threads; ++threads)
-        holds({.threads = threads, .barriers = 2, .budget = parking, .helped = true}, {Search::random, 20'000});
+        for (const bool leaves : {false, true})
+            holds({.threads = threads, .barriers = 2, .budget = parking, .leaves = leaves, .helped = true},
+                  {Search::random, 20'000});
 }
 
 TEST_CASE("no interleaving of two threads with few switches leaves a sleeper to the first task's maker") {

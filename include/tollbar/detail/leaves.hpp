@@ -141,11 +141,41 @@ public:
     /// How many phases are over once a ticket's is.
     static constexpr std::uint64_t phases_of(std::uint64_t ticket) noexcept { return ticket / stride; }
 
+    /// Ends every wait of the phase that the caller still owes an arrival, and of all later ones: it never will be
+    /// over. Waits for the release of the phase before. Any number of threads may, at the same time too. Memory order:
+    /// release of what the caller did before.
+    void abandon() noexcept {
+        const std::uint64_t over = phases_over();
+        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf)
+            wait(over * stride + leaf, {.spins = 0, .yields = most_yields}, Never{});
+        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf)
+            leaf_[leaf].over.store(abandoned + over + 1, std::memory_order_release);
+        Sync::full_fence();  // has the stores before the looks; pairs with park()
+        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf)
+            if (leaf_[leaf].sleepers.look(std::memory_order_relaxed) != 0)
+                Sync::wake(leaf_[leaf].over, Sync::everybody, Scope::process);
+    }
+
+    /// Makes it as new, but for those who have dropped. Nobody else may know it.
+    void reset() noexcept {
+        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf) {
+            leaf_[leaf].taken.store(0, std::memory_order_relaxed);
+            leaf_[leaf].over.store(0, std::memory_order_relaxed);
+        }
+        for (std::uint32_t middle = 0; middle < middles_; ++middle)
+            middle_[middle].word.store(0, std::memory_order_relaxed);
+        root_.word.store(0, std::memory_order_relaxed);
+        stray_.store(0, std::memory_order_relaxed);
+    }
+
 private:
     friend struct Outside;  // what `tollbar who` reads of it: src/look/own_barriers.cpp
 
     /// A ticket is so many times the phases that have to be over, and the leaf.
     static constexpr std::uint64_t stride = std::uint64_t{1} << 20;
+
+    /// Abandoned leaves say that so many more phases are over; the half of the word on which threads sleep changes too.
+    static constexpr std::uint64_t abandoned = std::uint64_t{1} << 43;
 
     /// So many phases without strays, and the threads of a leaf are those of its CPU.
     static constexpr std::uint64_t settled = 64;

@@ -218,7 +218,7 @@ def _libomp(threads: Sequence[Thread]) -> Iterable[Conclusion]:
     explicit: dict[tuple[int, int], list[Thread]] = defaultdict(list)
     for thread in threads:
         at = at_of(thread.now, _KMPC_BARRIER)
-        if at is not None and at + 1 < len(thread.frames):
+        if at is not None and at + 1 < len(thread.frames) and not thread.barrier:  # the door shows a count
             explicit[thread.process, thread.frames[at + 1].at].append(thread)
     for (process, _), waiting in explicit.items():
         team = frozenset().union(*(_outlined(thread) for thread in waiting))

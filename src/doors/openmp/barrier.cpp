@@ -20,23 +20,38 @@ BasicWaitBudget<Backoff> ask(ThreadRecord& self) noexcept {
     return manner.budget;
 }
 
-[[gnu::noinline]] void await_otherwise(ThreadRecord& self, NativeTeam& team, std::uint64_t barrier) noexcept {
+/// Has `wait(budget)` wait where that is not known from the wait before.
+template <class Wait>
+[[gnu::noinline]] void await_otherwise(ThreadRecord& self, Wait wait) noexcept {
     const bool is_known = self.budget.spins == 0 && self.budget.yields != 0;
-    auto budget = is_known ? self.budget : ask(self);
-    budget.spinning = &team.spinning();
+    const auto budget = is_known ? self.budget : ask(self);
     std::optional<NotedWait> noted;
     if (own_timeout()) noted.emplace(self);
-    wait<NativeSync>(team.end_of(barrier, self.threads), budget, Never{});
+    wait(budget);
 }
 
 }  // namespace
 
 void await_end(ThreadRecord& self, NativeTeam& team, std::uint64_t barrier) noexcept {
+    const auto end = team.end_of(barrier, self.threads);
     if (self.budget.spins != 0 && team.spinning().has_paid() && !own_timeout()) [[likely]]
-        spin_and_sleep<NativeSync>(team.end_of(barrier, self.threads), self.budget.spins, &team.spinning(), true,
-                                   Never{});
+        spin_and_sleep<NativeSync>(end, self.budget.spins, &team.spinning(), true, Never{});
     else
-        await_otherwise(self, team, barrier);
+        await_otherwise(self, [&](BasicWaitBudget<Backoff> budget) {
+            budget.spinning = &team.spinning();
+            wait<NativeSync>(end, budget, Never{});
+        });
+}
+
+void meet_at_leaves(ThreadRecord& self) noexcept {
+    Leaves<NativeSync>& leaves = *self.leaves;
+    const std::uint64_t ticket = leaves.arrive(1, [] {});
+    if (leaves.reached(ticket)) return;
+    if (self.budget.spins != 0 && leaves.spinning(ticket).has_paid() && !own_timeout())
+        spin_and_sleep<NativeSync>(AwaitedEnd<Leaves<NativeSync>>{leaves, ticket}, self.budget.spins,
+                                   &leaves.spinning(ticket), true, Never{});
+    else
+        await_otherwise(self, [&](BasicWaitBudget<Backoff> budget) { leaves.wait(ticket, budget, Never{}); });
 }
 
 ThreadRecord* serving_elsewhere(ThreadRecord* self, const void* place, Family family) noexcept {
@@ -67,6 +82,8 @@ void join(ThreadRecord& self) noexcept {
     self.barriers.store(0, std::memory_order_relaxed);
     if (self.budget_for != self.threads) self.budget = {0, 0};
     self.budget_for = self.threads;
+    self.leaves = team->leaves_of(self.threads);
+    if (self.number.load(std::memory_order_relaxed) == 0) team->threads = self.threads;
     if (self.threads <= 1 || !runtime.is_served()) return;
     if (own_timeout()) note_begin(self, *team);
     self.team.store(team, std::memory_order_relaxed);

@@ -24,6 +24,9 @@ const Runtime& runtime_of(const void* place, Family family) noexcept;
 /// Waits until the barrier is over that the caller has arrived at.
 void await_end(ThreadRecord& self, NativeTeam& team, std::uint64_t barrier) noexcept;
 
+/// Arrives at the team's leaves and waits there until the barrier is over.
+void meet_at_leaves(ThreadRecord& self) noexcept;
+
 /// Meets the team at its next barrier. False where the first task of the region was made before: then, and until the
 /// region's end, the caller has to call the runtime's own barrier, as all its threads have to.
 /// Memory order: when true, what any thread of the team did before it came is visible to all that have left.
@@ -32,7 +35,10 @@ void await_end(ThreadRecord& self, NativeTeam& team, std::uint64_t barrier) noex
     const std::uint64_t barrier = self.barriers.load(std::memory_order_relaxed);
     self.barriers.store(barrier + 1, std::memory_order_relaxed);
     self.place.store(place, std::memory_order_relaxed);
-    if (!team.arrive(barrier, self.threads)) await_end(self, team, barrier);
+    if (self.leaves != nullptr)
+        meet_at_leaves(self);
+    else if (!team.arrive(barrier, self.threads))
+        await_end(self, team, barrier);
     if (!team.is_left_to_runtime(barrier)) [[likely]]
         return true;
     self.team.store(nullptr, std::memory_order_relaxed);

@@ -35,29 +35,30 @@ void run_body(void* given) {
     note_end(visit.inner());
 }
 
-/// Opens a region by the runtime's function of that name.
+/// Opens a region by the runtime's function of that name, for so many threads; 0: as many as the runtime has by
+/// default.
 template <Name name, class... Rest>
-void open(Body* body, void* data, Rest... rest) {
+void open(Body* body, void* data, unsigned threads, Rest... rest) {
     const Site home = site_of(address_of(body), Family::gomp);
-    auto* const real = home.runtime->real<name, void(Body*, void*, Rest...)>();
-    NativeTeam& team = lend(home);
+    auto* const real = home.runtime->real<name, void(Body*, void*, unsigned, Rest...)>();
+    NativeTeam& team = lend(home, static_cast<int>(threads));
     if (void* const whole = handed(team, body, data); whole != nullptr) {
-        real(run_body, whole, rest...);
+        real(run_body, whole, threads, rest...);
     } else {
         const EnteredRegion outside(*innermost, home);
-        real(body, data, rest...);
+        real(body, data, threads, rest...);
     }
     end_loan();
 }
 
 /// Begins a region whose body the master runs by itself before it calls GOMP_parallel_end, as GCC before 4.9 has it.
 template <Name name, class... Rest>
-void begin(Body* body, void* data, Rest... rest) {
+void begin(Body* body, void* data, unsigned threads, Rest... rest) {
     const Site home = site_of(address_of(body), Family::gomp);
-    auto* const real = home.runtime->real<name, void(Body*, void*, Rest...)>();
-    NativeTeam& team = lend(home);
+    auto* const real = home.runtime->real<name, void(Body*, void*, unsigned, Rest...)>();
+    NativeTeam& team = lend(home, static_cast<int>(threads));
     void* const whole = handed(team, body, data);
-    real(whole == nullptr ? body : run_body, whole == nullptr ? data : whole, rest...);
+    real(whole == nullptr ? body : run_body, whole == nullptr ? data : whole, threads, rest...);
     if (whole == nullptr)
         enter(*innermost, team.home, Entered::by_its_master);
     else

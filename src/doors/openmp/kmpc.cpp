@@ -156,7 +156,7 @@ void __kmpc_fork_call(void* location, int count, Microtask* body, ...) {
     Arguments arguments(count, given);
     va_end(given);
 
-    NativeTeam* const team = &lend(home);
+    NativeTeam* const team = &lend(home, std::exchange(own_member().asked, 0));
     if (arguments.are_few()) {
         Microtask* const region = region_of(team->number_of(code), static_cast<std::size_t>(count),
                                             std::make_index_sequence<NativeTeam::most_bodies*(most_plain + 1)>());
@@ -165,6 +165,13 @@ void __kmpc_fork_call(void* location, int count, Microtask* body, ...) {
         real(location, 4, as_microtask(&run_many), body, team, long{count}, arguments.all());
     }
     end_loan();
+}
+
+/// How many threads the next region of the caller is to have.
+void __kmpc_push_num_threads(void* location, int thread, int threads) {
+    own_member().asked = threads;
+    runtime_of(place_of(location, __builtin_return_address(0)), Family::kmpc)
+        .real<"__kmpc_push_num_threads", decltype(__kmpc_push_num_threads)>()(location, thread, threads);
 }
 
 void __kmpc_fork_call_if(void* location, int count, Microtask* body, int condition, void* arguments) {

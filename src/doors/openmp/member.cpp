@@ -4,6 +4,7 @@
 
 #include "base/thread_id.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <pthread.h>
 #include <unistd.h>
@@ -41,6 +42,11 @@ std::unique_ptr<NativeTeam> make_team() {
     return team;
 }
 
+std::uint64_t default_threads(const Runtime& runtime) noexcept {
+    auto* const most = runtime.real<"omp_get_max_threads", int()>();
+    return most == nullptr ? 0 : static_cast<std::uint64_t>(std::max(most(), 0));
+}
+
 void note_thread(ThreadRecord& first) noexcept {
     for (ThreadRecord* one = &first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
         one->thread.store(thread_id(), std::memory_order_relaxed);
@@ -52,6 +58,7 @@ void leave_teams() noexcept {
         for (ThreadRecord* one = first; one != nullptr; one = one->inner.load(std::memory_order_relaxed)) {
             one->team.store(one->lent = nullptr, std::memory_order_relaxed);
             one->watched.team.store(nullptr, std::memory_order_relaxed);
+            if (one->own != nullptr) one->own->note_rest();
         }
     }
     if (holder.first != nullptr) note_thread(*holder.first);
@@ -92,13 +99,20 @@ ThreadRecord& take_first() {
 
 NativeTeam& team_numbered(std::uint64_t number) noexcept { return *teams[number].load(std::memory_order_relaxed); }
 
-NativeTeam& lend(const Site& home) {
+NativeTeam& lend(const Site& home, int threads) {
     own_member();
     while (innermost->lends) enter(*innermost, nowhere, Entered::between);
     innermost->lends = true;
     if (innermost->own == nullptr) innermost->own = make_team();
     NativeTeam& team = *innermost->own;
     team.reset();
+    const std::uint64_t expected = threads > 0         ? static_cast<std::uint64_t>(threads)
+                                   : team.threads != 0 ? team.threads
+                                                       : default_threads(*home.runtime);
+    if (team.leaves_for != expected) {
+        team.leaves_for = expected;
+        team.meet_at(expected < fewest_for_leaves ? nullptr : tollbar::detail::leaves_for(expected));
+    }
     if (!(team.home == home)) team.home = home;
     return team;
 }

@@ -25,6 +25,8 @@ struct NativeTeam : RegionTeam<NativeSync> {
     alignas(line_bytes) Site home;        ///< the object whose code the region is
     std::array<const void*, 8> bodies{};  ///< regions that were opened with it
     std::uint64_t number = 0;             ///< by which team_numbered() finds it; 0: too many have been made
+    std::uint64_t threads = 0;            ///< of the latest region that has met, as its master knows
+    std::uint64_t leaves_for = 0;         ///< threads: the leaves are for so many, where these have some
 
     static constexpr std::uint64_t most_bodies = std::tuple_size_v<decltype(bodies)>;
 
@@ -65,9 +67,11 @@ struct alignas(line_bytes) ThreadRecord {
 
     NativeTeam* lent = nullptr;  ///< for the region, from whose first barrier or loop on it is `team`; then none
     std::uint64_t threads = 0;
-    const Site* home = &nowhere;  ///< the object whose code the region is
-    Site guest;                   ///< another object whose code has called from there
+    Leaves<NativeSync>* leaves = nullptr;  ///< where its team meets; none: at the word
+    const Site* home = &nowhere;           ///< the object whose code the region is
+    Site guest;                            ///< another object whose code has called from there
     Entered as = Entered::with_threads;
+    int asked = 0;       ///< how many threads its next region is to have; 0: nobody has said
     bool lends = false;  ///< its own team is lent to the threads of a region
 
     ThreadRecord* outer = nullptr;
@@ -127,7 +131,8 @@ inline void leave(ThreadRecord& inner) noexcept {
 
 /// Lends a team that is as new to the threads of a region, code of `home`, whose master is innermost then. Its own team
 /// may not be back yet: a task at the end of a region opens another while threads still leave the last barrier.
-NativeTeam& lend(const Site& home);
+/// `threads` is how many are asked for; 0: as many as before, or as the runtime has by default. It may give fewer.
+NativeTeam& lend(const Site& home, int threads);
 
 /// After the region, for all its threads: what they have noted in it is out of date.
 inline void end_loan() noexcept {

@@ -16,8 +16,8 @@ enum class Family : unsigned char { gomp, kmpc };
 
 /// Every function of a runtime that the door calls.
 inline constexpr std::string_view function_names =
-    "omp_get_num_procs omp_get_num_threads omp_get_thread_num omp_get_cancellation GOMP_parallel "
-    "GOMP_parallel_loop_static "
+    "omp_get_num_procs omp_get_max_threads omp_get_num_threads omp_get_thread_num omp_get_cancellation "
+    "GOMP_parallel GOMP_parallel_loop_static "
     "GOMP_parallel_loop_dynamic GOMP_parallel_loop_guided GOMP_parallel_loop_runtime "
     "GOMP_parallel_loop_nonmonotonic_dynamic GOMP_parallel_loop_nonmonotonic_guided "
     "GOMP_parallel_loop_nonmonotonic_runtime GOMP_parallel_loop_maybe_nonmonotonic_runtime "
@@ -28,7 +28,8 @@ inline constexpr std::string_view function_names =
     "GOMP_sections_end_cancel GOMP_sections_end_nowait GOMP_single_start GOMP_single_copy_start "
     "GOMP_single_copy_end GOMP_task GOMP_taskloop GOMP_taskloop_ull GOMP_target_ext GOMP_target_update_ext "
     "GOMP_target_enter_exit_data __kmpc_fork_call __kmpc_fork_call_if __kmpc_fork_teams "
-    "__kmpc_serialized_parallel __kmpc_end_serialized_parallel __kmp_invoke_microtask __kmpc_barrier "
+    "__kmpc_push_num_threads __kmpc_serialized_parallel __kmpc_end_serialized_parallel __kmp_invoke_microtask "
+    "__kmpc_barrier "
     "__kmpc_cancel_barrier __kmpc_copyprivate __kmpc_omp_task __kmpc_omp_task_parts __kmpc_omp_task_with_deps "
     "__kmpc_taskloop __kmpc_taskloop_5 __kmpc_for_static_init_4 __kmpc_for_static_init_4u __kmpc_for_static_init_8 "
     "__kmpc_for_static_init_8u ompt_start_tool "

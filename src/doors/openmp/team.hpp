@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word at which the threads of an OpenMP team meet, and how the first task of a region sends all of them to the
-// runtime's own barrier, alike and at once (docs/design/openmp.md).
+// The word, or the leaves, at which the threads of an OpenMP team meet, and how the first task of a region sends all of
+// them to the runtime's own barrier, alike and at once (docs/design/openmp.md).
 #pragma once
 
+#include <tollbar/detail/leaves.hpp>
 #include <tollbar/detail/waiting.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace tollbar::detail::openmp {
 
@@ -16,14 +19,37 @@ namespace tollbar::detail::openmp {
 ///     const bool over = team.arrive(barrier, threads);
 ///     if (!over) wait<Sync>(team.end_of(barrier, threads), budget, Never{});
 ///     if (team.is_left_to_runtime(barrier)) ...
+///
+/// A team that has leaves for so many threads meets there in place of the word:
+///
+///     Leaves<Sync>* const leaves = team.leaves_of(threads);
+///     leaves->wait(leaves->arrive(1, nothing), budget, Never{});
+///     if (team.is_left_to_runtime(barrier)) ...
 template <class Sync>
 class RegionTeam {
 public:
     /// Makes it as new, for the next region. Nobody else may know it.
     void reset() noexcept {
         word_.store(0, std::memory_order_relaxed);
-        if (first_task_.load(std::memory_order_relaxed) != none) first_task_.store(none, std::memory_order_relaxed);
+        if (first_task_.load(std::memory_order_relaxed) != none) {
+            first_task_.store(none, std::memory_order_relaxed);
+            may_have_rest_ = true;
+        }
+        if (may_have_rest_ && leaves_ != nullptr) leaves_->reset();
+        may_have_rest_ = false;
     }
+
+    /// Threads of the regions that follow meet at these leaves, if they are as many as expected there; none: at the
+    /// word. Nobody else may know the team.
+    void meet_at(std::unique_ptr<Leaves<Sync>> leaves) noexcept { leaves_ = std::move(leaves); }
+
+    /// The leaves of so many threads; none: they meet at the word.
+    Leaves<Sync>* leaves_of(std::uint64_t threads) const noexcept {
+        return leaves_ != nullptr && leaves_->expected() == threads ? leaves_.get() : nullptr;
+    }
+
+    /// Threads of a region will not come to its end: for the next reset(), which does not look at leaves otherwise.
+    void note_rest() noexcept { may_have_rest_ = true; }
 
     /// Arrives at a barrier, the last of `threads` releases it. True when the wait is over for the caller.
     /// Memory order: release of what the caller did before; when true, acquire of all arrivals.
@@ -58,6 +84,7 @@ public:
         }
         word_.fetch_or(tasks | changed_half, std::memory_order_seq_cst);
         if (sleepers_.look(std::memory_order_seq_cst) != 0) Sync::wake(word_, Sync::everybody, Scope::process);
+        if (leaves_ != nullptr) leaves_->abandon();
     }
 
     /// Whether spinning has paid for those who meet here.
@@ -77,6 +104,8 @@ private:
     alignas(line_bytes) Word<Sync> first_task_{none};  ///< the barrier before which the first task was made
     typename Sync::Backoff spinning_;
     Sleepers<Sync> sleepers_;
+    std::unique_ptr<Leaves<Sync>> leaves_;  ///< written between regions
+    bool may_have_rest_ = false;            ///< arrivals of a region at leaves that no phase has used up
 };
 
 }  // namespace tollbar::detail::openmp

@@ -12,7 +12,8 @@ from tollbar.look import conclusions, hangs, helper, processes, sight
 
 KINDS = (
     "pthread_barrier_t", "pthread_barrier_t (tollbar)", "std::barrier (libstdc++)", "std::barrier (libc++)",
-    "boost::barrier", "OpenMP barrier (libgomp)", "tollbar::barrier", "tollbar.Barrier", "tollbar.process_barrier",
+    "boost::barrier", "OpenMP barrier (libgomp)", "OpenMP barrier (tollbar)", "tollbar::barrier", "tollbar.Barrier",
+    "tollbar.process_barrier",
 )  # fmt: skip
 SYMBOLS = (
     "", "worker", "late", "main", "libc.so.6:pthread_barrier_wait", "libc.so.6:sleep", "libc.so.6:syscall",

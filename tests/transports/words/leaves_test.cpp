@@ -39,6 +39,30 @@ struct Counting : NativeSync {
     }
 };
 
+/// Stops a thread before its second release of a leaf until `goes_on`.
+struct Stopping : Counting {
+    static inline std::atomic<int> stores = 0;
+    static inline std::atomic<bool> goes_on = false;
+
+    template <class T>
+    struct Atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+
+        void store(T value, std::memory_order order) noexcept {
+            if (++stores == 2)
+                while (!goes_on) NativeSync::yield();
+            std::atomic<T>::store(value, order);
+        }
+    };
+
+    static void wake(const Atomic<std::uint64_t>&, std::uint32_t, Scope) noexcept {}
+    template <class Deadline>
+    static bool sleep_on(const Atomic<std::uint64_t>&, std::uint64_t, std::uint32_t, Scope, Deadline) noexcept {
+        NativeSync::yield();
+        return true;
+    }
+};
+
 /// Passes with the first yield, or with the first sleep.
 struct OnceItYields : Deadline {
     bool passed() const noexcept { return Counting::yields > 0; }
@@ -169,6 +193,42 @@ TEST_CASE("an arrival that no phase expects is one of the next phase, and nobody
     CHECK(leaves.room() == 3);
     leaves.arrive(3, nothing);
     CHECK(leaves.room() == 4);
+}
+
+TEST_CASE("waits at abandoned leaves are over, and leaves that are reset are as new") {
+    Many leaves(5, 2);
+    const auto arrive = [&] { return leaves.arrive(1, nothing); };
+    for (int round = 0; round < 3; ++round) {
+        for (int arrival = 0; arrival < 5 * round; ++arrival) arrive();
+        const std::uint64_t waiting = arrive();
+        CHECK_FALSE(leaves.reached(waiting));
+        leaves.abandon();
+        leaves.abandon();
+        CHECK(leaves.reached(waiting));
+        for (int late = 0; late < 3; ++late) CHECK(leaves.reached(arrive()));
+        leaves.reset();
+        CHECK(leaves.room() == 5);
+    }
+}
+
+TEST_CASE("leaves are abandoned after the release of the phase before") {
+    Leaves<Stopping> leaves(2, 1, LeafOf::cpu);
+    Stopping::on = 0;
+    const std::uint64_t first = leaves.arrive(1, nothing);
+    Stopping::on = 1;
+    std::jthread last([&] { leaves.arrive(1, nothing); });
+    while (!leaves.reached(first) || Stopping::stores < 2) NativeSync::yield();
+    std::atomic<bool> is_abandoned = false;
+    std::jthread leaving([&] {
+        leaves.abandon();
+        is_abandoned = true;
+    });
+    for (int looks = 0; looks < 100 && !is_abandoned; ++looks)  // one that does not wait is found out by that
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Stopping::goes_on = true;
+    last.join();
+    leaving.join();
+    CHECK(leaves.reached(leaves.arrive(1, nothing)));
 }
 
 TEST_CASE("a barrier takes the memory that its page says") { CHECK(sizeof(barrier<>) <= 512); }
