@@ -27,7 +27,6 @@ from tollbar.data.summary import floors, interval, over_floor, ratio, rounds, su
 THREADS = ("ranks", "placement")
 PROCESSES = ("over", "hosts", "ranks", "threads", "placement", "apart", "level")
 RANKS = ("ranks",)
-WORK = ("over", "ranks", "placement", "computing")
 CELL = ("neighbours", "kept_to", "placement", "computing", "ranks")
 
 #: Whether a row is of threads that nobody disturbs, on all CPUs, with nothing between barriers: their bare episodes

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How workloads are started over each transport, and what of it stands side by side."""
+"""How workloads are started over each transport."""
 
 import os
 from pathlib import Path
 
 import pytest
+import tollbar
 from tollbar.campaigns import campaign as campaign_module
 from tollbar.campaigns import work as work_campaign
 from tollbar.campaigns import work_over
 from tollbar.campaigns.campaign import Request
 from tollbar.campaigns.work import Working
-from tollbar.data import workloads
-from tollbar.data.places import Candidate
 from tollbar.machine import doors, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
@@ -138,31 +137,8 @@ def test_every_figure_has_its_workloads_in_the_quick_list_too():
     assert set(work_campaign.QUICK) <= set(work_campaign.WORKLOADS)
 
 
-def work_launch(program: str, name: str, kind: str, **facts: str) -> tuple:
-    lines = [
-        {"record": "environment", "ranks": 4, "usable": 2, "placement": "free", **facts},
-        {
-            "record": "work", "round": 0, "name": name, "kind": kind, "wait": "auto", "workload": "64",
-            "phases": 1, "runs": 1, "elapsed_ns": 200000, "computing_ns": 64000, "longest_ns": 64000,
-        },
-        {"record": "done"},
-    ]  # fmt: skip
-    return 0, program, lines
-
-
-def test_an_mpi_beside_hosts_stands_where_they_stand(as_samples):
-    mpi = {"mpi": "Open MPI 4.1.4", "hosts": "4", "setting": "bruck", "door": "none"}
-    found = workloads.gather(
-        as_samples(
-            work_launch("udp", "pairwise", "udp", network="namespaces"),
-            work_launch("mpi.bruck", "MPI_Barrier", "mpi", **mpi),
-            work_launch("shmem", "default", "split", mpi="Open MPI 4.1.4", shmem="Open MPI"),
-            work_launch("udp", "pairwise", "udp", network="loopback"),
-        )
-    )
-    assert [place.over for place in found] == ["hosts", "loopback", "shmem"]
-    together = next(each for place, each in found.items() if place.over == "hosts")
-    assert set(together["64"]) == {
-        Candidate("pairwise", "udp", "auto"),
-        Candidate("MPI_Barrier [bruck]", "mpi", "auto"),
-    }
+def test_a_workload_is_spelled_the_same_here_and_in_the_measuring_programs():
+    assert tollbar.parse_workload("64~0.2") == ([64.0], 0.2)
+    assert sum(tollbar.parse_workload("9450us")[0]) == 9450
+    with pytest.raises(ValueError, match="'quick' is not a computing time"):
+        tollbar.parse_workload("quick")

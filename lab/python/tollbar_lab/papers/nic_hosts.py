@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from tollbar.backports import zip_equal
 from tollbar.campaigns.work import FINE
 from tollbar.data.statistics import Ratio
-from tollbar.data.workloads import Run, Workloads
 
 import tollbar_lab
+from tollbar_lab.models.workloads import Run, Workloads
 from tollbar_lab.papers import nic_measured
 from tollbar_lab.papers.exhibit import Point, X, measured_point
 from tollbar_lab.papers.nic_measured import CARD, GM_CARD, LEVELS, WAYS

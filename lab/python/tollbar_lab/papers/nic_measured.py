@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import tollbar
-from tollbar.data import places, workloads
+from tollbar.data import places
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval, Ratio
-from tollbar.data.workloads import Needed, Run, Workloads
 
 import tollbar_lab
-from tollbar_lab.models import nic_fit
+from tollbar_lab.models import nic_fit, workloads
 from tollbar_lab.models.nic_fit import Fit
+from tollbar_lab.models.workloads import Needed, Run, Workloads
 
 PLAN = "pairwise"
 #: The barriers that the paper measures, as it calls them, and what it has of another paper: the same without an MPI.

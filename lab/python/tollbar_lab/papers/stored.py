@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from tollbar.data import places, results, samples, workloads
+from tollbar.data import places, results, samples
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
 
-from tollbar_lab.models import crowd, prediction
+from tollbar_lab.models import crowd, prediction, workloads
 from tollbar_lab.models.prediction import Model
 from tollbar_lab.papers import lacking, nic_measured
 from tollbar_lab.papers.exhibit import Point, X, measured_point

@@ -3,7 +3,8 @@
 
 import pytest
 import tollbar_lab
-from tollbar.data import results, samples, workloads
+from tollbar.data import results, samples
+from tollbar_lab.models import workloads
 from tollbar_lab.papers import nic, nic_measured
 from tollbar_lab.papers.exhibit import at
 from tollbar_lab.papers.nic_measured import CARD, GM_CARD, HOST, LEVELS

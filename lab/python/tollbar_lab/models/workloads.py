@@ -53,6 +53,8 @@ class Run:
         return self.computing_ns / self.run.value
 
 
+#: The columns that tell places of workloads apart.
+_BY = ("over", "ranks", "placement", "computing")
 #: workload -> candidate -> what was measured
 Workloads = dict[str, dict[Candidate, Run]]
 
@@ -61,7 +63,7 @@ def gather(samples: Samples) -> dict[Situation, Workloads]:
     """Everything that was measured of workloads, by place; workloads in the order in which they were met."""
     order = samples.records["computing"].unique(maintain_order=True).to_list()
     there: dict[Situation, Workloads] = {}
-    for place, measured in places.gather(samples, places.WORK).items():
+    for place, measured in places.gather(samples, _BY).items():
         runs = {
             candidate: Run(measured, candidate)
             for candidate in measured.candidates
