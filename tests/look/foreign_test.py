@@ -10,9 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from looking import LAUNCHERS, has_py_spy, look, names
@@ -109,12 +107,36 @@ def running():
         job.communicate()
 
 
-def python_with(module: str, without: Callable[[str], NoReturn] = left_out) -> str:
+def install(package: str) -> None:
+    """Debian's package, where this is Debian and its root: scripts/setup leaves these to the tests that are about them,
+    as scripts/real_programs does."""
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        command = [
+            "apt-get",
+            "-qq",
+            "-y",
+            "-o",
+            "DPkg::Lock::Timeout=300",
+            "--no-install-recommends",
+            "install",
+            package,
+        ]
+        subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, capture_output=True)
+
+
+def program_of(package: str, program: str) -> None:
+    if shutil.which(program) is None:
+        install(package)
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not there: apt-get install {package}")
+
+
+def python_with(module: str) -> str | None:
     """Debian's Python, or the one on PATH, where it has that module."""
     for python in (DEBIANS_PYTHON, "python3"):
         if subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0:
             return python
-    without(f"{module} is not there: apt-get install python3-{module}, or a python3 on PATH that has its wheel")
+    return None
 
 
 def stop(process: int) -> None:
@@ -140,19 +162,20 @@ def launched(*words: object) -> list[object]:
 
 
 def test_lammps(running, tmp_path):
-    if shutil.which("lmp") is None:
-        left_out("LAMMPS is not there: apt-get install lammps")
+    program_of("lammps", "lmp")
     (tmp_path / "melt.in").write_text(MELT)
     names_the_stopped_rank(running(tmp_path, *launched("lmp", "-in", "melt.in")))
 
 
 def test_mpi4py(running, tmp_path):
-    names_the_stopped_rank(running(tmp_path, *launched(python_with("mpi4py"), "-c", MPI4PY)))
+    if python_with("mpi4py") is None:
+        install("python3-mpi4py")
+    python = python_with("mpi4py") or pytest.skip("mpi4py is not there: apt-get install python3-mpi4py")
+    names_the_stopped_rank(running(tmp_path, *launched(python, "-c", MPI4PY)))
 
 
 def test_hpcc(running, tmp_path):
-    if shutil.which("hpcc") is None:
-        left_out("HPCC is not there: apt-get install hpcc")
+    program_of("hpcc", "hpcc")
     values = (re.match(r"(\S+)\s+(Ns|Ps|Qs)\s*$", line) for line in HPCC_EXAMPLE.read_text().splitlines())
     lines = HPCC_EXAMPLE.read_text().splitlines()
     given = [f"{HPCC[found[2]]} {found[2]}" if found else line for found, line in zip(values, lines, strict=True)]
@@ -174,7 +197,8 @@ def test_pytest_with_xdist_and_a_stuck_barrier(running, tmp_path, look_until):
 
 
 def gloo(folder: Path, stopped: int) -> list[object]:
-    return ["sh", "-c", FOUR, "sh", python_with("torch", pytest.skip), "-c", GLOO, folder / "meeting", RANKS, stopped]
+    python = python_with("torch") or pytest.skip("torch is not there: apt-get install python3-torch")
+    return ["sh", "-c", FOUR, "sh", python, "-c", GLOO, folder / "meeting", RANKS, stopped]
 
 
 def test_gloo(running, tmp_path):
