@@ -118,6 +118,14 @@ def kept_its_time(run: Run) -> None:
     ends_when_asked(run)
 
 
+def times_few_turns_by_their_entries(run: Run) -> None:
+    for turns in run.of("turns"):
+        if turns["turns"] < 3:
+            fail(f"fewer turns than say anything: {turns}")
+        if turns["turns"] < FEW_TURNS and not turns.get("between_ns"):
+            fail(f"few turns without the time between their last entries: {turns}")
+
+
 def ends_when_asked(run: Run) -> None:
     """In the midst of a long measurement; nobody who was started for it stays."""
     started = start(run, "--turns", "600000", *run.flags)
@@ -198,7 +206,7 @@ def working(*names: str) -> Case:
 OF_SHMEM = ("shmem_barrier_all", "MPI_Ibarrier", "default", "dissemination+puts", "dissemination+amo32")
 BOTH_WAYS = {(name, apart) for name in ("turnstile", "pthread_barrier") for apart in ("one session", "sessions")}
 OURS_AND_PEERS = alone("turnstile", "tollbar::barrier", "std::barrier", "pthread_barrier")
-TURNS_MS = 20
+TURNS_MS, FEW_TURNS = 20, 20
 #: Not everybody may make control groups.
 NO_GROUPS = re.compile("cpu controller|cannot (make|enter|set a quota)")
 BESIDE_NEIGHBOURS = ("tollbar::barrier", "group", "std::barrier", "pthread_barrier")
@@ -217,7 +225,8 @@ CASES = {
             "scheduling": set(),
             "floor": set(),
         },
-        "--ranks 0",
+        "--scheduling",
+        times_few_turns_by_their_entries,
     ),
     "turns": Case(
         f"--turns {TURNS_MS} --workload 0,20~0.5 --only {','.join(BESIDE_NEIGHBOURS)}",

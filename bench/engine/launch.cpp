@@ -26,6 +26,7 @@ Launch launch_of(const Program& program, const Options& options, const Peers* pe
             throw WrongUse("there is one rank; start more by the launcher: " + program.launcher + " -n 2 " +
                            program.name);
     }
+    if (launch.options.scheduling && launch.options.turns_ns == 0) throw WrongUse("--scheduling is for --turns");
     if (launch.options.turns_ns != 0 && launch.options.work.empty())
         launch.options.work.push_back({"0", parse_workload("0")});
     launch.pace = pace_for(launch.options, launch.cpus.size());
