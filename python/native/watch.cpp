@@ -33,7 +33,7 @@ nb::str shown(const std::string& text) {
     return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-std::vector<Sentence> conclude_of(const std::vector<std::tuple<Rows*, double, bool>>& hosts) {
+std::vector<Sentence> conclude_of(const std::vector<std::tuple<Rows*, double, bool>>& hosts, bool tells_time) {
     Ranks all;
     for (const auto& [rows, age_s, is_news] : hosts) {
         rows->host.age_s = age_s;
@@ -44,7 +44,7 @@ std::vector<Sentence> conclude_of(const std::vector<std::tuple<Rows*, double, bo
     const auto are_one = [](const Rank* one, const Rank* other) { return one->row.rank == other->row.rank; };
     std::ranges::stable_sort(all, {}, order);
     all.erase(std::unique(all.begin(), all.end(), are_one), all.end());  // keeps what is known newest
-    return conclude_of_hosts(all);
+    return conclude_of_hosts(all, tells_time);
 }
 
 /// The names of calls of those kinds.
@@ -100,13 +100,24 @@ void bind_watch(nb::module_& m) {
             "Whether no rank of the job is elsewhere.");
     m.attr("ROWS_VERSION") = rows_version;
     m.attr("MOST_BYTES_OF_ROWS") = most_bytes_of_rows;
-    m.def("conclude", &conclude_of, "hosts"_a,
+    m.def("conclude", &conclude_of, "hosts"_a, "tells_time"_a = true,
           "Who is missing, from the rows of all hosts, their age in seconds, and whether they are news: a sentence\n"
-          "about each call in which a rank has waited for the time-out of its host, where one of these is news.");
+          "about each call in which a rank has waited for the time-out of its host, where one of these is news.\n"
+          "`tells_time`: for how long.");
     m.def("waits_in", &waits_in, "path"_a, "apart_s"_a, nb::call_guard<python::LockGivenUp>(),
           "Who is missing for ranks that have waited between two looks, `apart_s` seconds apart, at the file in which\n"
           "they keep account of their calls: `path` is /proc/PID/fd/N of one of them. Raises RuntimeError where it is\n"
           "no such file of this user's.");
+    m.def(
+        "rows_in",
+        [](const std::string& path, double apart_s, const nb::callable& meanwhile) {
+            return rows_in(path, apart_s, [&] { meanwhile(); });
+        },
+        "path"_a, "apart_s"_a, "meanwhile"_a,
+        "The text of the Rows at such a file, whose waits are those that have lasted through `meanwhile()`, and for\n"
+        "`apart_s` seconds at least; empty where the ranks have moved. Raises RuntimeError as waits_in() does, and "
+        "what\n"
+        "`meanwhile` raises.");
     m.def(
         "collective_calls", [] { return calls_that(tollbar_is_collective); },
         "The calls of an MPI to which all ranks of a communicator come that the watch knows in it.");

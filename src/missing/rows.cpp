@@ -276,10 +276,11 @@ bool read_rows(std::string_view text, Rows& rows) {
     return from.is_right() && from.is_over() && ascend && !rows.ranks.empty();
 }
 
-std::vector<Sentence> conclude_of_hosts(const Ranks& ranks) {
+std::vector<Sentence> conclude_of_hosts(const Ranks& ranks, bool tells_time) {
     const HostAnswers told = {.site = [](const Rank& rank, std::uint64_t place) { return rank.host->texts.at(place); },
                               .doing = [](const Rank& rank) { return rank.host->texts.at(rank.doing); },
-                              .of_hosts = true};
+                              .of_hosts = true,
+                              .tells_time = tells_time};
     return conclude(ranks, std::numeric_limits<double>::min(), told);
 }
 

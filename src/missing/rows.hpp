@@ -34,7 +34,7 @@ struct Rows {
 /// Reads rows_of() into `rows`; false where it is none.
 bool read_rows(std::string_view text, Rows& rows);
 
-/// As conclude(), of ranks that have travelled.
-std::vector<Sentence> conclude_of_hosts(const Ranks& ranks);
+/// As conclude(), of ranks that have travelled; `tells_time` as for HostAnswers.
+std::vector<Sentence> conclude_of_hosts(const Ranks& ranks, bool tells_time = true);
 
 }  // namespace tollbar::detail::missing

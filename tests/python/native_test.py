@@ -208,5 +208,7 @@ def test_a_file_of_another_kind_says_nothing_of_any_rank(tmp_path):
         other.write_text(text)
         with pytest.raises(RuntimeError, match="calls"):
             _native.waits_in(str(other), 0.01)
+        with pytest.raises(RuntimeError, match="calls"):
+            _native.rows_in(str(other), 0.01, lambda: pytest.fail("it has looked"))
     with pytest.raises(RuntimeError, match="nowhere"):
         _native.waits_in(str(tmp_path / "nowhere"), 0.01)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import re
 import subprocess
 import sys
 import time
@@ -147,3 +148,32 @@ def test_what_is_no_job_of_ones_own_is_refused_in_one_line(cluster, hang, tmp_pa
     assert (
         of_another.stderr == f"tollbar who: job {job.number} is of another user, root: look as that user or as root\n"
     )
+
+
+#: Ways of going astray that only the ranks' own accounts of their calls show, and what they say of it.
+TOLD = {"communicator": "MPI_Barrier", "order": "MPI_Barrier", "root": "MPI_Bcast", "cycle": "MPI_Recv"}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", ["sleep", *TOLD])
+@pytest.mark.parametrize("mpi", BY_SRUN)
+def test_ranks_that_are_watched_tell_their_calls_to_who(cluster, compiled, mpi, kind):
+    """Their own run says nothing within that time."""
+    program, astray = compiled("hanging.c", f"mpicc.{mpi}", "-O2", "-g"), 2
+    words = (*TOLLBAR, "run", "--timeout", "1000", "--", "srun", BY_SRUN[mpi], "-N2", "-n4", "--job-name=hanging")
+    with cluster.started(*words, program, kind, astray) as run:
+        try:
+            number = ("squeue", "-h", "--states=RUNNING", "--name=hanging", "-o", "%i")
+            cluster.wait(lambda: cluster.said(*number).strip() or run.poll() is not None, "the job does not start")
+            end = time.monotonic() + LIMIT_S
+            job = cluster.said(*number).strip()
+            while " ranks), " not in (done := who(cluster, "--job", job)).stderr and time.monotonic() < end:
+                pass
+        finally:
+            run.kill()
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    [said] = [line for line in done.stderr.splitlines() if "MPI_COMM_WORLD (4 ranks), " in line]
+    assert " waits: " in said, said
+    assert "told nothing" not in said, said
+    if kind != "cycle":
+        assert re.search(r" rank 2\b", said), said

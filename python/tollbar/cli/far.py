@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from tollbar import _native
 from tollbar.cli import concluded
 from tollbar.cli.errors import Ended, NotPermitted, WrongUse
 from tollbar.cli.table import Table
 from tollbar.look import hosts, processes
+from tollbar.look.facts import Facts
 from tollbar.machine import hostnames, slurm
 
 _ON_HOST = (sys.executable, "-m", "tollbar.look.on_host")
@@ -103,7 +105,21 @@ def _table(ways: Sequence[hosts.Way], question: dict[str, Any], unreachable: dic
         raise Ended(f"no process is called {' or '.join(question['names'])} on these hosts")
     everything = not question["names"] and not question["job"]
     all_hosts = bool(question["job"]) and not question["names"]  # hosts that somebody names may be some of a job's
-    return concluded.table_of(answers.facts, everything=everything, silent=silent, all_hosts=all_hosts)
+    calls = () if silent else _calls(answers.facts)
+    return concluded.table_of(answers.facts, calls, everything, silent, all_hosts)
+
+
+def _calls(facts: Sequence[Facts]) -> list[_native.Missing]:
+    """The conclusions from what ranks of all these hosts tell of their calls; none where some have moved meanwhile, or
+    keep no account: what they do is not known then."""
+    texts = [rows for own in facts for rows in own.rows]
+    if not all(texts) or any(own.rank_of and not own.rows for own in facts):
+        return []
+    try:
+        rows = [_native.Rows(one) for one in texts]
+    except ValueError:
+        return []
+    return [line for line in _native.conclude([(one, 0.0, True) for one in rows], tells_time=False) if line.named]
 
 
 def _by_names(there: Sequence[str]) -> list[hosts.Way]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tollbar import _native
 from tollbar.look import answers, helper, jobs, members, processes, pythons, sight
 
 
@@ -24,6 +25,7 @@ class Facts:
     refused: tuple[str, ...] = ()  #: why some were not looked at
     missed: tuple[str, ...] = ()  #: what would have shown more
     host: str = ""  #: where several are looked at
+    rows: tuple[str, ...] = ()  #: as ranks tell them that keep account of their calls; one is empty where they moved
 
     def on(self, host: str) -> Facts:
         """The same, of that host among others."""
@@ -31,6 +33,59 @@ class Facts:
         members = tuple(dataclasses.replace(member, host=host) for member in self.job.members)
         seen, job = dataclasses.replace(self.seen, threads=threads), dataclasses.replace(self.job, members=members)
         return dataclasses.replace(self, seen=seen, job=job, host=host)
+
+
+def watched(
+    wanted: Sequence[int], there: dict[int, processes.Process], between: Callable[[], None], apart_s: float
+) -> Facts:
+    """As of(), with the rows of ranks that keep account of their calls, whose two looks are around the others: then
+    nothing need be permitted. Raises as of() where there are no rows."""
+    rank_of = processes.ranks(list(wanted), there)
+    looks: list[Facts] = []
+    refused: list[Refused] = []
+
+    def look() -> None:
+        is_over = False
+
+        def once() -> None:
+            nonlocal is_over
+            is_over = True
+            between()
+
+        try:
+            looks.append(of(wanted, there, once))
+        except Refused as why:
+            refused.append(why)
+            if not is_over:  # hosts look together, whatever they may see
+                between()
+
+    rows = _rows(sorted(processes.seats(rank_of)), look, apart_s)
+    if refused and not any(rows):
+        raise refused[0]
+    nothing = Facts(sight.Sight((), ()), rank_of, jobs.Job((), True), refused=tuple(map(str, refused)))
+    return dataclasses.replace(looks[0] if looks else nothing, rows=tuple(rows))
+
+
+def _rows(files: Sequence[str], look: Callable[[], None], apart_s: float) -> list[str]:
+    """The rows at each file, around that look; empty for a file of another version or another user."""
+    if not files:
+        look()
+        return []
+    rest: list[str] = []
+    is_begun = False
+
+    def meanwhile() -> None:
+        nonlocal is_begun
+        is_begun = True
+        rest.extend(_rows(files[1:], look, apart_s))
+
+    try:
+        return [_native.rows_in(files[0], apart_s, meanwhile), *rest]
+    except RuntimeError:
+        if is_begun:
+            raise
+        meanwhile()
+        return ["", *rest]
 
 
 NOTHING = Facts(sight.Sight((), ()), {}, jobs.Job((), False))

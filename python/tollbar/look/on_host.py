@@ -17,6 +17,7 @@ from tollbar import __version__
 from tollbar.look import facts, gathered, helper, processes, travelling
 
 _NAME = "tollbar.look.on_host"
+_APART_S = 0.1
 
 
 def main() -> None:
@@ -39,7 +40,7 @@ def main() -> None:
     if not wanted:
         between()
     try:
-        seen = facts.of(wanted, there, between) if wanted else facts.NOTHING
+        seen = facts.watched(wanted, there, between, _APART_S) if wanted else facts.NOTHING
     except (facts.Refused, helper.LookError) as error:
         _tell(secret, host, travelling.REFUSED, str(error).replace(" ", "\N{NO-BREAK SPACE}"))
         return

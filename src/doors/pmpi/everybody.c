@@ -154,8 +154,7 @@ static int are_not_counted(const char* why) {
 }
 
 /* MPICH 4 may not come back from MPI_Finalize where srun has started it: some ranks wait there for the launcher, and do
- * not answer the others, which UCX has disconnect from them. After messages of ours it happens more often than after
- * barriers of its own. */
+ * not answer the others, which UCX has disconnect from them. */
 static int ends_under_srun(void) {
     const char* const key = tollbar_mpi_key();
     return strncmp(key, "openmpi-", 8) == 0 || (strncmp(key, "mpich-", 6) == 0 && atoi(key + 6) >= 5);

@@ -5,6 +5,7 @@
 #include "missing/conclusion.hpp"
 #include "missing/seats.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,5 +51,9 @@ void end(const OwnRow& place) noexcept;
 /// The lines about ranks that have waited between two looks, `apart_s` seconds apart, at such a file of another job of
 /// this user; `path` is /proc/PID/fd/N of one of its ranks. Throws std::system_error where it is no such file.
 std::vector<Sentence> waits_in(const std::string& path, double apart_s);
+
+/// The rows_of() the ranks at such a file, whose waits are those that have lasted through `meanwhile`, and for
+/// `apart_s` seconds at least; empty where they have moved. Throws as waits_in() does, and what `meanwhile` throws.
+std::string rows_in(const std::string& path, double apart_s, const std::function<void()>& meanwhile);
 
 }  // namespace tollbar::detail::watch

@@ -247,7 +247,12 @@ void end(const OwnRow& place) noexcept {
     delete std::exchange(watcher, nullptr);
 }
 
-std::vector<Sentence> waits_in(const std::string& path, double apart_s) {
+namespace {
+
+/// Looks twice at the file of another job, and gives what `use` makes of the second look, or nothing.
+template <class Result>
+Result of_looks(const std::string& path, double apart_s, const std::function<void()>& meanwhile, bool travels,
+                Result Found::*use) {
     const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // it may be a pipe
     struct stat status {};
     if (!file || fstat(file.number(), &status) != 0) throw_errno(path);
@@ -257,10 +262,27 @@ std::vector<Sentence> waits_in(const std::string& path, double apart_s) {
     if (__atomic_load_n(&seats.version, __ATOMIC_RELAXED) != tollbar_seats_version) throw_errno(path, EPROTO);
     Looking looking(seats, own_host());
     looking.look(Clock::now());
+    meanwhile();
     nap({}, Seconds(apart_s));
-    Found found{.ranks = looking.look(Clock::now()), .timeout_s = apart_s, .pulse = [] {}, .tells_time = false};
-    const bool is_sound = conclude_from(found, looking) && found.learn(looking, [] { return true; });
-    return is_sound ? std::move(found.lines) : std::vector<Sentence>();
+    Found found{.ranks = looking.look(Clock::now()),
+                .timeout_s = apart_s,
+                .pulse = [] {},
+                .travels = travels,
+                .tells_time = false};
+    if (found.ranks.empty() || !conclude_from(found, looking)) return {};
+    if (travels) found.conclude();
+    return found.learn(looking, [] { return true; }) ? std::move(found.*use) : Result();
+}
+
+}  // namespace
+
+std::vector<Sentence> waits_in(const std::string& path, double apart_s) {
+    return of_looks(
+        path, apart_s, [] {}, false, &Found::lines);
+}
+
+std::string rows_in(const std::string& path, double apart_s, const std::function<void()>& meanwhile) {
+    return of_looks(path, apart_s, meanwhile, true, &Found::rows);
 }
 
 }  // namespace tollbar::detail::watch
