@@ -11,7 +11,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +42,11 @@ _SLOW = "tollbar-bench-omp-omp"
 #: tollbar::barrier under a policy of TOLLBAR_WAIT has a process of its own where turns are timed.
 BARRIER = "tollbar::barrier"
 POLICIES = ("spin", "yield", "park")
+#: Barriers that a preload takes over, the same through it, and tollbar's own: `doors` stands for them.
+DOORS = (
+    *(BARRIER, "pthread_barrier", "pthread_door"),
+    *(f"{name}{part}{door}" for name in PEERS.values() for part in ("", "_for") for door in ("", "_door")),
+)
 #: The names that only programs have that time turns.
 _GROUPS = {"group", "tuned group"}
 #: The longest computing of a turn.
@@ -123,6 +128,16 @@ def names(request: Request) -> set[str]:
     absent = {name for way, names in loaded.items() if not doors.of_threads([way]) for name in names}
     groups = set() if all(there.is_plain for there in wanted(request)) else _GROUPS
     return (listed(paths.program(MAIN)) | OF_RUNTIMES | {"pthread_door"} | groups) - absent
+
+
+def spelled_out(request: Request) -> Request:
+    """With the barriers in place of `doors`, as far as they are here."""
+    if "doors" not in request.only:
+        return request
+    known = names(request)
+    doors_here = [name for name in DOORS if name in known]
+    only = [name for word in request.only for name in (doors_here if word == "doors" else [word])]
+    return replace(request, only=list(dict.fromkeys(only)))
 
 
 def only_of_runtime(program: str, only: Sequence[str]) -> list[str]:

@@ -102,7 +102,8 @@ class Bench:
             nargs="*",
             type=_as_programs_name_it,
             metavar="BARRIER",
-            help="only these, as rows name them; NAME+park: one policy",
+            help="only these, as rows name them; NAME+park: one policy"
+            + ("; doors: what preloads gain and cost" if self.name == "threads" else ""),
         )
         parser.add_argument(
             "--ranks",

@@ -63,4 +63,4 @@ def of_threads(request: Request) -> Request:
     usable = cpus.usable().affinity
     if request.cpus and max(request.cpus) > usable:
         raise WrongUse(f"--cpus {max(request.cpus)}: this process may use {usable}")
-    return request
+    return threads.spelled_out(request)

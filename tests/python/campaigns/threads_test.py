@@ -210,3 +210,15 @@ def test_a_number_of_episodes_is_asked_of_the_programs_and_given_time(programs):
         start = work.start(campaign.MAIN, situation, 1, 1)
         assert "--episodes" not in start.command
         assert start.limit_s == 120
+
+
+def test_doors_are_the_barriers_that_preloads_take_over_as_far_as_they_are_here(programs, monkeypatch):
+    here = {"tollbar::barrier", "pthread_barrier", "pthread_door", "libgomp", "libgomp_for", "std::barrier"}
+    monkeypatch.setattr(campaign, "names", lambda _: here)
+    only = ("std::barrier", "doors", "no such barrier", "pthread_barrier")
+    asked = campaign.spelled_out(Request(ranks=(2,), launches=3, budget_s=1.0, only=only))
+    assert list(asked.only) == [
+        *("std::barrier", "tollbar::barrier", "pthread_barrier", "pthread_door", "libgomp", "libgomp_for"),
+        "no such barrier",  # which is refused by its name later
+    ]
+    assert campaign.spelled_out(asked) is asked
