@@ -36,10 +36,9 @@ class Request:
     budget_s: float
     rounds: int = 1
     only: Sequence[str] = ()  #: names of barriers; of an MPI's settings too
-    full: bool = False
+    full: bool = False  #: also every setting, plan, and spinner where threads share CPUs
     seed: int = 1
     placements: Sequence[str] = ()
-    spinners: bool = False  #: also what never gives its processor away, where threads share processors
     mpis: Sequence[str] = ()  #: openmpi, mpich5, ...; empty: what targets need
     hosts: int = 1
     threads: Sequence[int] = ()  #: in each rank

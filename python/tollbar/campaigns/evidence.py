@@ -16,7 +16,6 @@ from tollbar.data import statistics
 from tollbar.data.schema import Launch
 from tollbar.data.statistics import LEVEL, Ratio
 
-_MOST_WORKLOADS = 1000
 #: A ratio is known well enough when the ends of its interval differ by less than this factor.
 _NARROW = 2.0
 
@@ -34,7 +33,6 @@ class Evidence:
         self._pair = (today, ours)
         self._look = look
         self._times: dict[str, dict[int, dict[int, float]]] = {}
-        self._workloads: dict[str, int] = {}
         self._launches = 0
         self._hopeless: set[str] = set()
 
@@ -45,9 +43,7 @@ class Evidence:
             return
         for record, unit in timed:
             rounds = self._times.setdefault(_name(record), {}).setdefault(self._launches, {})
-            workload = self._workloads.setdefault(str(record.get("workload")), len(self._workloads))
-            key = record["round"] * _MOST_WORKLOADS + workload
-            rounds[key] = max(record["elapsed_ns"] / record[unit], 1e-3)
+            rounds[record["round"]] = max(record["elapsed_ns"] / record[unit], 1e-3)
         self._launches += 1
         if self._launches % self._look == 0:
             self._hopeless |= self._eliminated(self._launches // self._look)

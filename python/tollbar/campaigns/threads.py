@@ -233,8 +233,9 @@ class Threads(Campaign):
     def facts(self) -> dict[str, Any]:
         request = self.request
         dimensions = {"beside": request.beside, "kept_to": request.cpus, "workloads": request.workloads}
-        known = {"placements": list(request.placements), "spinners": request.spinners}
-        return known | {name: list(values) for name, values in dimensions.items() if values}
+        return {"placements": list(request.placements)} | {
+            name: list(values) for name, values in dimensions.items() if values
+        }
 
     def say(self, situation: Where) -> str:
         words = [f"{situation.ranks} threads", situation.placement]
@@ -328,7 +329,7 @@ class Threads(Campaign):
         """The flags of the program that measures most."""
         share = self.request.budget_s / self.request.launches / len(self.situations)
         flags = ["--quick"]
-        if self.request.spinners:
+        if self.request.full:
             flags = ["--budget-ms", f"{1e3 * share:.0f}"] if situation.is_plain else []
         if self.request.only:
             flags = flags if situation.is_plain else []

@@ -163,7 +163,7 @@ class Bench:
         given = {"seed": time.time_ns() % 2**31}
         given |= {_FIELDS.get(name, name): value for name, value in vars(args).items() if value is not None}
         given |= {"rounds": 1} if args.episodes else {}
-        given |= {"nics": self.name == "nic", "full": amount == "full", "spinners": amount == "full"}
+        given |= {"nics": self.name == "nic", "full": amount == "full"}
         if args.barriers or "launches" in given:
             given["most_launches"] = 0  # as often as it says
         known = {field.name for field in fields(Request)}
