@@ -10,12 +10,29 @@ from pathlib import Path
 
 import pytest
 from astray import KINDS, Said, check
+from mpi_jobs import place_of
+from needs import left_out
 from slurm_cluster import BY_SRUN
 
 RUN = (sys.executable, "-m", "tollbar", "run", "--timeout", "1")
 RANKS = 4
+VERSION = Path(__file__).with_name("version.c")
+PMI2 = Path("/usr/lib/x86_64-linux-gnu/libpmi2.so.0")  #: Slurm's, of Debian
 #: Ranks that have gone end a job of PMIx, and those of MPICH abort where a peer has gone.
 CASES = [(mpi, kind) for mpi in BY_SRUN for kind in KINDS if kind not in ("dead", "exited", "init")]
+
+
+def compiler(name: str) -> str:
+    """One of a wheel."""
+    return place_of(name) or left_out(f"{name} is not installed")
+
+
+def intel() -> dict[str, str]:
+    """The variables with which programs of MPICH's binary interface run on Intel MPI, and that finds Slurm."""
+    library = place_of("impi/lib/libmpi.so.12") or left_out("Intel MPI is not installed")
+    if not PMI2.exists():
+        left_out("Intel MPI does not find Slurm: libpmi2-0 is not installed")
+    return {"LD_LIBRARY_PATH": str(Path(library).parent), "I_MPI_PMI_LIBRARY": str(PMI2)}
 
 
 def srun_of(mpi: str, kind: str) -> list[str]:
@@ -41,6 +58,20 @@ def test_runs_of_each_rank_name_it_once_and_end_the_step(cluster, compiled, mpi,
     check(Said(done.returncode, done.stdout + done.stderr), kind, astray, RANKS)
     assert done.stderr.count("tollbar run: the job was ended") == 1
     assert "[~" not in done.stderr
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", ["sleep", "collective", "receive", "cycle"])
+def test_ranks_of_intel_mpi_are_named_too(cluster, compiled, kind):
+    """Its barriers stay its own: they are not known to be over when MPI_Finalize is."""
+    program = compiled("hanging.c", compiler("mpich/bin/mpicc"), "-O2", "-g")
+    astray = len(kind) % RANKS
+    words = (*RUN, "--on-hang", "kill", "--", *srun_of("mpich", kind), program, kind, astray)
+    done = cluster.run(*words, **intel(), TOLLBAR_VERBOSE="1")
+    check(Said(done.returncode, done.stdout + done.stderr), kind, astray, RANKS)
+    assert "MPI's own barriers are used everywhere" in done.stderr
+    version = cluster.run(*srun_of("mpich", kind), compiled(VERSION, compiler("mpich/bin/mpicc")), **intel())
+    assert version.stdout.startswith("4 ranks of Intel(R) MPI Library"), version
 
 
 @pytest.mark.deep
