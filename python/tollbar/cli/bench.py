@@ -39,7 +39,7 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "--compute": (
         bench_values.workloads,
         "US[~S],...",
-        "microseconds of computing before each barrier, varied by a share",
+        "us of computing before each barrier, varied by a share",
     ),
     "--beside": (
         bench_values.neighbours,
