@@ -31,7 +31,7 @@ function(tollbar_openmp_program short runtime)
         OUTPUT ${program}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
         COMMAND ${compiler} ${openmp_flags} -DTOLLBAR_OMP_RUNTIME="${runtime}" ${source} -o ${program}
-                $<TARGET_FILE:tollbar_bench_engine> $<TARGET_FILE:tollbar_workload> -lpthread
+                $<TARGET_FILE:tollbar_bench_engine> $<TARGET_FILE:tollbar_workload> -lpthread -ldl -lrt
         DEPENDS ${source} ${openmp_headers} tollbar_bench_engine
         COMMENT "Building ${name} with ${compiler}"
         VERBATIM)
