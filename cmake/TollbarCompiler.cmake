@@ -20,14 +20,6 @@ find_package(Threads REQUIRED)
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(LINKER:--gc-sections)
 
-# Libraries show no name of an archive that is linked into them. Each has a map of what it shows, which alone does it for
-# a linker that cannot leave out archives, as zig's.
-include(CheckLinkerFlag)
-check_linker_flag(CXX LINKER:--exclude-libs,ALL TOLLBAR_KNOWS_EXCLUDE_LIBS)
-if(TOLLBAR_KNOWS_EXCLUDE_LIBS)
-    set(TOLLBAR_EXCLUDE_LIBS LINKER:--exclude-libs,ALL)
-endif()
-
 # Warnings belong to our own sources only: targets made by the helpers in cmake/ link this privately.
 add_library(tollbar_warnings INTERFACE)
 target_compile_options(tollbar_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)

@@ -21,7 +21,7 @@ function(tollbar_library target folders name export export_static)
         target_link_options(${target} PRIVATE LINKER:--no-undefined)
     endif()
     set(exports ${PROJECT_SOURCE_DIR}/src/exports.map)
-    target_link_options(${target} PRIVATE LINKER:--version-script=${exports} ${TOLLBAR_EXCLUDE_LIBS})
+    target_link_options(${target} PRIVATE LINKER:--version-script=${exports} LINKER:--exclude-libs,ALL)
     set_target_properties(${target} PROPERTIES LINK_DEPENDS ${exports})
     if(NOT SKBUILD)  # a wheel holds no symbolic links
         set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TOLLBAR_SONAME})

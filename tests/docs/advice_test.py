@@ -185,7 +185,7 @@ OF_OTHERS = {
 }  # fmt: skip
 #: Names in it that others have given: Boost, pip, Linux, OpenSHMEM, binutils, scikit-learn, LLVM.
 NAMES_OF_OTHERS = {
-    "count_down_and_wait", "manylinux_2_35", "bpf_stats_enabled", "gc_thresh3", "shmem_team_sync", "shmem_req_test",
+    "count_down_and_wait", "manylinux_2_28", "bpf_stats_enabled", "gc_thresh3", "shmem_team_sync", "shmem_req_test",
     "shmem_req_wait", "gnu_debuglink", "test_k_means", "kmp_set_defaults",
 }  # fmt: skip
 INLINE = re.compile(r"`([^`\n]+)`")

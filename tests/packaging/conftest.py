@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from needs import left_out
+from pythons import python
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -41,3 +43,15 @@ def prefix(tmp_path_factory) -> Path:
     first, moved = tmp_path_factory.mktemp("made") / "prefix", tmp_path_factory.mktemp("moved") / "prefix"
     succeed("cmake", "--install", ROOT / "build" / "release", "--prefix", first)
     return first.rename(moved)
+
+
+@pytest.fixture(scope="session")
+def wheel_for(run):
+    """wheel_for(version, machine): the wheel that a Python of that version makes for that processor."""
+
+    @functools.cache
+    def make(version: str, machine: str) -> Path:
+        changed = {"MACHINE": "arm64"} if machine == "aarch64" else {}
+        return ROOT / run(ROOT / "scripts" / "packages", "wheel", python(version), **changed).strip()
+
+    return make
