@@ -41,9 +41,11 @@ def company(place: steps.Place, secret: gathered.Secret | None, acts_alone: bool
 
 
 def _first(place: steps.Place, secret: gathered.Secret | None, ending: contextlib.ExitStack) -> Company:
+    published = ending.enter_context(contextlib.ExitStack())
     try:
         kept = keeper.Keeper(place.address)
-        ending.enter_context(steps.publish(place, f"{kept.value}\n{secret.value if secret else ''}\n"))
+        published.enter_context(steps.publish(place, f"{kept.value}\n{secret.value if secret else ''}\n"))
+        kept.call_later(steps.NEEDED_S, published.close)
     except OSError as error:
         return Company(problem=f"runs of other ranks cannot find this one: {error.strerror or error}")
     return alone(kept, secret)

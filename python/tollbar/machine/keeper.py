@@ -13,7 +13,7 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -132,6 +132,7 @@ class Keeper:
         self._open: dict[socket.socket, _Conversation] = {}  #: in the order in which they began
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listening, selectors.EVENT_READ)
+        self._later: tuple[float, Callable[[], None]] | None = None
         self._is_over = threading.Event()
         self._clock = 0.0  #: without the time for which this process was stopped
         self._thread = threading.Thread(target=self._answer_all, daemon=True)
@@ -142,6 +143,10 @@ class Keeper:
         high, low = self._key
         at = f":{self._address}" if self._address else ""
         return f"{high:016x}{low:016x}:{self._listening.getsockname()[1]}{at}"
+
+    def call_later(self, seconds: float, what: Callable[[], None]) -> None:
+        """Has its thread call that once, so long after it has begun; not at all where it ends before."""
+        self._later = seconds, what
 
     def __enter__(self) -> Keeper:
         if self.joined:
@@ -173,6 +178,9 @@ class Keeper:
                     self._go_on(conversation)
             self._roll.expire(self._clock)
             self._tell()
+            if self._later and self._clock > self._later[0]:
+                self._later[1]()
+                self._later = None
 
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError):

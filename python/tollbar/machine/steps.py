@@ -19,7 +19,10 @@ from tollbar.machine import slurm
 
 PATIENCE_S = 10.0  #: for the file: the runs of a step start at about the same time
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 0.5
+NEEDED_S = 60.0  #: for which the file is needed: each run looks for it at its start alone
+_LEFT_OVER_S = 86400.0
 _MOST_BYTES = 4096
+_BEGIN = ".tollbar-step-"
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ def publish(to: Place, text: str) -> Iterator[None]:
         for file in _files(to):
             try:
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _remove_left_overs(file.parent)
                 _write(file, text)
             except OSError as error:
                 problem = error
@@ -83,6 +87,15 @@ def publish(to: Place, text: str) -> Iterator[None]:
 def _remove(file: Path) -> None:
     with contextlib.suppress(OSError):
         file.unlink()
+
+
+def _remove_left_overs(folder: Path) -> None:
+    """Removes this user's files of steps that were killed, long after anybody could look for them."""
+    for file in folder.glob(f"{_BEGIN}*"):
+        with contextlib.suppress(OSError):
+            status = file.lstat()
+            if status.st_uid == os.geteuid() and time.time() - status.st_mtime > _LEFT_OVER_S:
+                file.unlink()
 
 
 def _write(file: Path, text: str) -> None:
@@ -139,4 +152,4 @@ def _files(place: Place) -> list[Path]:
         folders.append(environment.cache_folder())
     with contextlib.suppress(OSError):
         folders.append(Path.cwd())
-    return [folder / f".tollbar-step-{place.step}" for folder in folders]
+    return [folder / f"{_BEGIN}{place.step}" for folder in folders]

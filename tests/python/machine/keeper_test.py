@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 from tollbar import _native
@@ -201,6 +202,15 @@ def test_ranks_for_which_there_is_no_room_are_told_to_come_again(kept, monkeypat
 def test_who_says_nothing_is_not_listened_to_for_long(kept, monkeypatch):
     monkeypatch.setattr(keeper, "_SPOKEN_S", 0.2)
     assert Rank(kept).hear() == ""
+
+
+def test_what_is_for_later_is_called_once():
+    called = threading.Semaphore(0)
+    kept = keeper.Keeper()
+    kept.call_later(0.1, called.release)
+    with kept:
+        assert called.acquire(timeout=LIMIT_S)
+        assert not called.acquire(timeout=0.5)
 
 
 @pytest.mark.parametrize(("words", "variables", "expected"), [

@@ -98,6 +98,16 @@ def test_the_file_of_another_step_or_of_one_that_was_killed_is_no_harm():
             assert steps.learned(place(3)) == "new"
 
 
+def test_files_that_killed_steps_have_left_behind_are_removed_a_day_later(folders):
+    now = time.time()
+    for name, age_s in ((".tollbar-step-old", 90000), (".tollbar-step-new", 3600), ("mine", 90000)):
+        (folders[1] / name).touch()
+        os.utime(folders[1] / name, (now - age_s, now - age_s))
+    with steps.publish(place(), "this"):
+        pass
+    assert {file.name for file in files(folders)} == {".tollbar-step-new", "mine"}
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o622])
 def test_a_file_that_others_may_read_or_write_is_not_believed(folders, mode):
     with steps.publish(place(), "this"):
