@@ -29,6 +29,15 @@ def read_toml(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def entry_points(group: str, name: str) -> Iterable[Any]:
+    """entry_points(group=, name=) of Python 3.10. Its module is imported only here, which takes long."""
+    from importlib import metadata
+
+    if sys.version_info >= (3, 10):
+        return metadata.entry_points().select(group=group, name=name)
+    return [entry for entry in metadata.entry_points().get(group, ()) if entry.name == name]
+
+
 def add_note(error: BaseException, note: str) -> None:
     """BaseException.add_note() of Python 3.11; an older traceback shows no notes, but they are kept."""
     error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]

@@ -126,6 +126,7 @@ def old(run, archive, wheel_for, tmp_path_factory) -> Old:
 def test_its_pip_installed_the_wheel_and_threads_of_its_python_meet(old):
     assert old(f"python3 -c '{MEET}'") == "glibc 2.31 (3, 9) 300\n"
     assert "yes" in old("tollbar verify mcs turnstile --ranks 1..16")
+    assert "usage: tollbar simulate" in old("tollbar simulate --help")
 
 
 def test_who_names_the_missing_thread_of_a_program_that_nobody_prepared(old):

@@ -20,7 +20,12 @@ FILES = [
     *(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))),
     ROOT / "python/command/tollbar",
 ]
-OPTIONS = {"zip": {"strict"}, "dataclass": {"kw_only", "slots", "match_args"}, "field": {"kw_only"}}
+OPTIONS = {
+    "zip": {"strict"},
+    "dataclass": {"kw_only", "slots", "match_args"},
+    "field": {"kw_only"},
+    "entry_points": {"group", "name"},
+}
 NAMES = {"pairwise", "aiter", "anext", "EllipsisType", "NoneType", "UnionType", "ParamSpec", "TypeAlias", "TypeGuard"}
 COMPILES = "import sys\nfor name in sys.argv[1:]: compile(open(name, 'rb').read(), name, 'exec')"
 
@@ -58,6 +63,7 @@ def found(text: str) -> list[str]:
     "text",
     [
         "zip(a, b, strict=True)",
+        "metadata.entry_points(group=a)",
         "from itertools import pairwise",
         "@dataclasses.dataclass(frozen=True, slots=True)\nclass C: pass",
         "isinstance(a, int | float)",

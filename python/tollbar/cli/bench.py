@@ -36,11 +36,7 @@ def _as_programs_name_it(text: str) -> str:
 
 #: Every option by its flag: how it is read, what stands for its value, and its help.
 OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
-    "--compute": (
-        bench_values.workloads,
-        "US[~S],...",
-        "us of computing before each barrier, varied by a share",
-    ),
+    "--compute": (bench_values.workloads, "US[~S],...", "us of computing before each barrier, varied by a share"),
     "--beside": (
         bench_values.neighbours,
         "WHO,...",

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from tollbar import InvalidArgument
+from tollbar.backports import entry_points
 
 GROUP = "tollbar.verbs"
 VERBS = ("simulate", "reproduce")
@@ -41,9 +42,7 @@ def is_here() -> bool:
 
 def part(name: str) -> Any:
     """The module of a verb, of a way as VERB.WAY, or of a model. Raises Missing where it is not installed."""
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=GROUP, name=name) if is_here() else ():
+    for entry in entry_points(GROUP, name) if is_here() else ():
         return entry.load()
     raise Missing(name)
 
