@@ -106,7 +106,7 @@ static void begun_before(void) {
     MPI_Comm_free(&other);
 }
 
-#if MPI_VERSION < 4 && defined(OPEN_MPI)
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #    include <mpi-ext.h>
 #    define MPI_Barrier_init MPIX_Barrier_init
 #    define MPI_Allreduce_init MPIX_Allreduce_init
