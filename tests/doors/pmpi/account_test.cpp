@@ -148,7 +148,8 @@ TEST_CASE("what finds no room in the bytes of an account is one sum of several c
     for (std::uint64_t at = 1000; number < 300; at += 100) {
         host.call(0, at);
         host.call(1, at + 10);
-        host.comm(0).last[++number % tollbar_kept].site = 1000 + number;
+        const std::uint64_t site = 1000 + number++;
+        host.comm(0).last[number % tollbar_kept].site = site;
         add_stay(host.file(), host.comm(0), number, at * ms, (at + 20) * ms);
     }
     const auto site = [](std::uint64_t address) {

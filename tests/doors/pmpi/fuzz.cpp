@@ -14,11 +14,6 @@
 
 using namespace tollbar::detail::watch;
 
-const std::string& tollbar::detail::mpi::host_name() {  // of which account.cpp would need a whole room
-    static const std::string name = "h";
-    return name;
-}
-
 namespace {
 
 const KnownHost& host() {
