@@ -179,10 +179,11 @@ def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(
     include += [f"-I{folder}/openmpi" for folder in folders]
     versions = [f"-DTOLLBAR_VERSION_{part}=0" for part in ("MAJOR", "MINOR", "PATCH")]
     objects = []
-    for file in sorted(source.glob("*.c")):
-        objects.append(tmp_path / f"{file.stem}.o")
-        flags = ["-std=gnu11", "-fPIC", "-w", "-fvisibility=hidden"]
-        subprocess.run(["cc", *flags, *include, *versions, "-c", file, "-o", objects[-1]], check=True)
+    for suffix, compiler, language in ((".c", "cc", "gnu11"), (".cpp", "c++", "c++20")):
+        for file in sorted(source.glob(f"*{suffix}")):
+            objects.append(tmp_path / f"{file.stem}.o")
+            flags = [f"-std={language}", "-fPIC", "-w", "-fvisibility=hidden"]
+            subprocess.run([compiler, *flags, *include, *versions, "-c", file, "-o", objects[-1]], check=True)
     subprocess.run(["c++", "-shared", "-o", made, *objects, static], check=True)
 
     lines = run("local", 2, door=replace(component, library=made), TOLLBAR_VERBOSE="2")

@@ -308,7 +308,8 @@ def test_the_command_measures_the_preload_beside_the_runtime_itself(runtime, tmp
     if notes:
         left_out(notes[0])
     request = Request(ranks=(2,), placements=("free",), launches=1, budget_s=5, only=sorted(names))
-    outcome = passes.measure(campaign.Threads(request, runnable), [], tmp_path, lambda *_: None)
+    work = campaign.Threads(request, runnable, campaign.wanted(request))
+    outcome = passes.measure(work, [], tmp_path, lambda *_: None)
     assert not outcome.failures
     launches = results.read(outcome.folder).launches
     kinds = {batch["name"]: batch["kind"] for launch in launches for batch in launch.records["batch"]}
