@@ -167,6 +167,7 @@ def test_a_wheel_is_named_by_its_interface_its_glibc_and_its_processor(wheel_for
     )
     doors = ("mpi_openmpi", "mpi_mpich", "mpi_abi", "openmp", "pthread")
     wanted = {f"tollbar/lib/libtollbar_{door}.so" for door in doors} | {"tollbar/libexec/tollbar-look"}
+    wanted |= {f"tollbar/libexec/licences/{text}" for text in ("NOTICE", "LGPL-3", "GPL-3")}
     assert wanted <= set(names)
 
 
