@@ -173,7 +173,7 @@ def test_a_wheel_is_named_by_its_interface_its_glibc_and_its_processor(wheel_for
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_auditwheel_finds_nothing_newer_than_glibc_2_28(run, wheel_for, machine, tmp_path):
-    """Of the wheel alone: the libgomp that a measuring program wants is not of it, and here newer."""
+    """The verdict is about the wheel alone: a measuring program's libgomp is not of it, and newer here."""
     needs(machine)
     wheel = wheel_for("3.9", machine)  # made first: it installs auditwheel
     auditwheel = ROOT / "build" / "packages" / "audit" / "bin" / "auditwheel"

@@ -105,7 +105,7 @@ class Situation(NamedTuple):
 
     @property
     def among(self) -> str:
-        """Whoever wants the CPUs that threads have, in words."""
+        """The neighbours that want the CPUs of the threads, in words."""
         on = f"on {self.kept_to} CPU{'s' if self.kept_to > 1 else ''}" if self.kept_to else ""
         who = "" if on and self.neighbours == FIRST else in_words(self.neighbours)
         return ", ".join(filter(None, (on, who)))

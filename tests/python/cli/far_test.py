@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks of several hosts tell of their calls counts where all of them tell it."""
+"""Ranks of several hosts are believed about their calls where all of them tell these."""
 
 from __future__ import annotations
 
