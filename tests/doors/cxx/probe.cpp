@@ -3,28 +3,22 @@
 //
 // usage: probe RANKS             rank 0 arrives alone
 //        probe RANKS FILE TEXT   the others arrive in an episode that it waits for, once TEXT stands in FILE
+#include "../await.h"
+
 #include <tollbar/barrier.hpp>
 #include <tollbar/participant.hpp>
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <thread>
 
 namespace {
 
-bool stands_in(const char* file, const char* text) {
-    std::stringstream all;
-    all << std::ifstream(file).rdbuf();
-    return all.str().find(text) != std::string::npos;
-}
-
 void wait_for_others(tollbar::group& group, tollbar::participant& self, const char* file, const char* text) {
     std::thread others([&] {
-        while (!stands_in(file, text)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        await_text(file, text);
         for (tollbar::Rank rank = 1; rank < group.ranks(); ++rank) group.join(rank).arrive();
     });
     self.wait();

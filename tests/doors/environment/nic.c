@@ -3,7 +3,7 @@
  * FILE. Their hosts are two addresses of this one, of their process alone.
  *
  * usage: nic FILE TEXT */
-#include "await.h"
+#include "../await.h"
 
 #include <tollbar/nic.h>
 

@@ -2,7 +2,7 @@
  * Two ranks of a group meet; rank 1 comes once TEXT stands in FILE.
  *
  * usage: threads FILE TEXT */
-#include "await.h"
+#include "../await.h"
 
 #include <tollbar/tollbar.h>
 

@@ -2,7 +2,7 @@
  * Two ranks of UDP meet; rank 1 comes once TEXT stands in FILE.
  *
  * usage: udp FILE TEXT */
-#include "await.h"
+#include "../await.h"
 
 #include <tollbar/udp.h>
 

@@ -5,6 +5,7 @@
  *     beyond opened DOOR   a barrier of glibc's meets a door that is opened afterwards
  *     beyond forked        a child destroys and uses a barrier at which a thread of its parent waits */
 #include "program.h"
+#include "../await.h"
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -21,21 +22,12 @@ static void* wait_there(void* number) {
     return NULL;
 }
 
-static int says(const char* file, const char* text) {
-    char line[1000] = "";
-    FILE* stream = fopen(file, "r");
-    if (stream == NULL) return 0;
-    const int found = fgets(line, sizeof line, stream) != NULL && strstr(line, text) != NULL;
-    fclose(stream);
-    return found;
-}
-
 static void late(const char* file) {
     pthread_t others[2];
     wait_at = pthread_barrier_wait;
     CHECK(pthread_barrier_init(&barrier, NULL, 3) == 0);
     for (int i = 0; i < 2; ++i) CHECK(pthread_create(&others[i], NULL, wait_there, NULL) == 0);
-    while (!says(file, ": 1 of 3 threads have not arrived, threads ")) sched_yield();
+    await_text(file, ": 1 of 3 threads have not arrived, threads ");
     wait_there(NULL);
     for (int i = 0; i < 2; ++i) CHECK(pthread_join(others[i], NULL) == 0);
     CHECK(pthread_barrier_destroy(&barrier) == 0);

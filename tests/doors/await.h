@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lateness that the test controls: whoever is late comes once a text stands in a file. */
-#ifndef TOLLBAR_TESTS_DOORS_ENVIRONMENT_AWAIT_H
-#define TOLLBAR_TESTS_DOORS_ENVIRONMENT_AWAIT_H
+#ifndef TOLLBAR_TESTS_DOORS_AWAIT_H
+#define TOLLBAR_TESTS_DOORS_AWAIT_H
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-static int stands_in(const char* path, const char* text) {
+static inline int stands_in(const char* path, const char* text) {
     char all[65536];
     FILE* file = fopen(path, "r");
     if (file == NULL) return 0;
@@ -16,8 +16,9 @@ static int stands_in(const char* path, const char* text) {
     return strstr(all, text) != NULL;
 }
 
-static void await_text(const char* path, const char* text) {
-    while (!stands_in(path, text)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+static inline void await_text(const char* path, const char* text) {
+    const struct timespec moment = {0, 1000000};
+    while (!stands_in(path, text)) nanosleep(&moment, NULL);
 }
 
 #endif
