@@ -49,7 +49,7 @@ _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barr
 
 
 def add(runs: Iterable[Path], folder: Path) -> Samples:
-    """Stores these runs as write() does; what is stored of other machines and about other things stays."""
+    """Stores these runs as write() does; what is stored of other processors and about other things stays."""
     stored, runs = read(folder), list(runs)
     renewed = {_about_what(results.read_environment(run)) for run in runs}
     added = write(runs, folder)
@@ -60,7 +60,7 @@ def add(runs: Iterable[Path], folder: Path) -> Samples:
 
 
 def _about_what(facts: Mapping[str, Any]) -> tuple[str, str, results.About]:
-    return compared.machine_of(facts), facts.get("kind", "threads"), results.about(facts)
+    return tables.machine_text(facts), facts.get("kind", "threads"), results.about(facts)
 
 
 def write(runs: Iterable[Path], folder: Path) -> Samples:

@@ -124,6 +124,7 @@ def test_a_watched_call_is_compared_with_its_own_second_name_alone(tmp_path):
 @pytest.mark.deep
 def test_a_run_that_is_added_replaces_those_of_its_kind(stored_once, stored_beside, tmp_path):
     first, second = stored_beside(ranks=(2,)), stored_beside(ranks=(8,))
+    results.write_environment(second, {**results.read_environment(second), "kernel": "the next one"})
     published.write([stored_once, first], tmp_path / "stored")
     found = published.add([second], tmp_path / "stored")
     assert list(found.environments) == [stored_once.name, second.name]
