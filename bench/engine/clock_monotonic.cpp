@@ -14,6 +14,10 @@ Ticks ticks() noexcept {
 
 double nanoseconds(Ticks span) noexcept { return static_cast<double>(span); }
 Ticks ticks_of(double nanoseconds) noexcept { return static_cast<Ticks>(nanoseconds); }
+Ticks apart() noexcept {
+    static const Ticks steps = 2 * smallest_step(ticks);
+    return steps;
+}
 std::string_view clock_name() noexcept { return "monotonic"; }
 
 }  // namespace tollbar::bench

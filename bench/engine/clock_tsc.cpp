@@ -63,6 +63,7 @@ Pair read_both() noexcept {
 struct Clock {
     bool uses_counter = has_invariant_counter();
     double ns_a_tick = 1.0;
+    Ticks apart = 2 * (uses_counter ? smallest_step(counter) : smallest_step(monotonic));
 
     Clock() {
         if (!uses_counter) return;
@@ -85,6 +86,7 @@ const Clock& clock() noexcept {
 Ticks ticks() noexcept { return clock().uses_counter ? counter() : monotonic(); }
 double nanoseconds(Ticks span) noexcept { return static_cast<double>(span) * clock().ns_a_tick; }
 Ticks ticks_of(double nanoseconds) noexcept { return static_cast<Ticks>(nanoseconds / clock().ns_a_tick); }
+Ticks apart() noexcept { return clock().apart; }
 std::string_view clock_name() noexcept { return clock().uses_counter ? "tsc" : "monotonic"; }
 
 }  // namespace tollbar::bench

@@ -46,7 +46,7 @@ Samples Stamps::evaluate(std::size_t episodes) const {
         }
         const Ticks entered = at(last_in).entry;
         const Ticks left = at(last_out).exit;
-        if (at(first_out).exit < entered) {
+        if (at(first_out).exit + apart() < entered) {
             samples.violation = {episode, first_out, last_in, nanoseconds(entered - at(first_out).exit)};
             return samples;
         }

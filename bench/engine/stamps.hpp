@@ -21,7 +21,8 @@ struct Stamp {
     Ticks exit;
 };
 
-/// Somebody left an episode before somebody else had entered it: the one thing a barrier must not do.
+/// Somebody left an episode before somebody else had entered it, by more than the clock can be wrong: the one thing a
+/// barrier must not do.
 struct Violation {
     std::size_t episode;
     Rank left;        ///< the first to leave
