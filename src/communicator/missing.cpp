@@ -66,6 +66,7 @@ std::vector<missing::Member> Reports::missing(const Team& team, Places& places) 
             const Rank rank = rank_at(*segment, one.rank);
             missing::Member& member = members.emplace_back(missing::member_of(missing::shared_member(one)));
             member.numbers = {static_cast<int>(rank)};
+            member.host = host_;
             member.known_as = known_as({&rank, 1}, "host " + host_ + ", process " + std::to_string(one.process));
             if (one.where != absent::state::running || one.behind == 0) continue;
             const Episode last = episode - one.behind + before_;
@@ -80,13 +81,15 @@ std::vector<missing::Member> Reports::missing(const Team& team, Places& places) 
     for (const Rank number : unheard.numbers) {
         const std::vector<Rank> ranks = ranks_of(number, unheard.by_nodes);
         if (!unheard.by_nodes && team.segment() != nullptr && has(*team.segment(), number)) continue;
-        std::string where;
+        std::string where, host;
         if (!ranks.empty() && ranks.front() < addresses_.size()) {
             const Address& address = addresses_[ranks.front()];
-            where = "host " + std::string(address.host);
+            host = address.host;
+            where = "host " + host;
             if (ranks.size() == 1) where += ", process " + std::to_string(address.process);
         }
         missing::Member& member = members.emplace_back();
+        member.host = host;
         member.kind = ranks.empty() ? "node" : "rank";
         member.numbers = ranks.empty() ? std::vector<int>{static_cast<int>(number)}
                                        : std::vector<int>(ranks.begin(), ranks.end());

@@ -199,7 +199,7 @@ private:
         std::vector<Clause> found = clauses(at_fault(missing), asked_, " has not started it: it is ",
                                             " have not started it: they are ");
         if (!unknown.empty())
-            found.push_back({.text = "cannot tell whether " + named(unknown) + " started it", .ranks = {}});
+            found.push_back({.text = "cannot tell whether " + named(unknown, asked_) + " started it", .ranks = {}});
         if (members < speaker.comm->size)
             for (Clause& clause : the_rest(*speaker.comm, ranks, members, asked_)) found.push_back(std::move(clause));
         if (found.empty()) return false;
@@ -250,7 +250,7 @@ private:
             for (const Wait& one : cycle) {
                 explained_.insert(one.rank->row.rank);
                 clauses.push_back(
-                    clause_of(named({one.rank}) + " is " + in_call(*one.rank, *one.seat, asked_), {one.rank}));
+                    clause_of(named({one.rank}, asked_) + " is " + in_call(*one.rank, *one.seat, asked_), {one.rank}));
             }
             clauses.front().text.insert(0, "a cycle: ");
             if (are_news(cycle)) add_line(opening(cycle.front()), clauses, call_in(cycle.front()));

@@ -18,8 +18,9 @@ struct HostAnswers {
     std::function<std::string(const Rank& rank, std::uint64_t address)> site;
     /// "running", "asleep in the kernel's pipe_read", "stopped" or "dead".
     std::function<std::string(const Rank& rank)> doing;
-    bool of_hosts = false;   ///< ranks that are not among these have told nothing, wherever they are
-    bool tells_time = true;  ///< how long a wait has lasted, which is not known of two looks shortly after each other
+    bool names_hosts = false;  ///< of several ranks together, too
+    bool of_hosts = false;     ///< ranks that are not among these have told nothing, wherever they are
+    bool tells_time = true;    ///< how long a wait has lasted, which is not known of two looks shortly after each other
 };
 
 /// Ranks that are stopped or dead wait no more, as they may have what they waited for; whether there was one. Lines are

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,13 @@ std::string listed(const Members& members, Text text_of, Number number_of) {
 template <class Members, class Text>
 std::string listed(const Members& members, Text text_of) {
     return listed(members, text_of, [](const auto&) { return std::size_t{1}; });
+}
+
+/// "host a", "hosts a, b and c", "12 hosts" of more than a few.
+inline std::string listed_hosts(const std::set<std::string>& hosts) {
+    constexpr std::size_t most = 4;
+    if (hosts.size() > most) return std::to_string(hosts.size()) + " hosts";
+    return (hosts.size() == 1 ? "host " : "hosts ") + listed(std::vector(hosts.begin(), hosts.end()), std::identity());
 }
 
 /// Ranks, which ascend; where they are more than eight, three and more that follow each other together: "0-16 and 20".

@@ -93,7 +93,8 @@ std::vector<Clause> misfits(const Meeting& meeting, const HostAnswers& asked) {
     for (const auto& [other, ranks] : meeting.came)
         if (call_in(other) == call_in(usual)) of_its_name += ranks.size();
     const auto called = [&](const Ranks& ranks, const tollbar_counted& one, const tollbar_counted& beside) {
-        return named(ranks) + " called " + described(one, beside) + " at " + asked.site(*ranks.front(), one.site);
+        return named(ranks, asked) + " called " + described(one, beside) + " at " +
+               asked.site(*ranks.front(), one.site);
     };
     for (const auto& [other, ranks] : meeting.came) {
         if (&ranks == &most) continue;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace tollbar::detail::missing {
@@ -61,7 +63,8 @@ Member member_of(const tollbar_missing& one, const char* kind) {
         member.numbers = {one.thread_number};
         member.of = " of " + std::string(kind) + " " + std::to_string(one.rank);
     }
-    if (one.host[0] != '\0') member.known_as = "host " + std::string(one.host);
+    member.host = one.host;
+    if (!member.host.empty()) member.known_as = "host " + member.host;
     const auto add = [&](const char* what, std::int64_t number) {
         if (number == 0) return;
         member.known_as.append(member.known_as.empty() ? "" : ", ").append(what).append(std::to_string(number));
@@ -94,10 +97,14 @@ std::vector<Clause> clauses_of(std::vector<Member> members, const char* otherwis
         const auto alike = [&](const Member& other) { return are_alike(first, other); };
         if (static_cast<std::size_t>(std::ranges::count_if(members, alike)) > most_apart) {
             Member together = first;
-            together.known_as.clear();
+            std::set<std::string> hosts;
             together.numbers.clear();
-            for (const Member& one : members)
-                if (alike(one)) together.numbers.insert(together.numbers.end(), one.numbers.begin(), one.numbers.end());
+            for (const Member& one : members) {
+                if (!alike(one)) continue;
+                together.numbers.insert(together.numbers.end(), one.numbers.begin(), one.numbers.end());
+                hosts.insert(one.host);
+            }
+            together.known_as = hosts.contains("") ? "" : listed_hosts(hosts);
             std::ranges::sort(together.numbers);
             std::erase_if(members, alike);
             clauses.push_back(clause_of(together));

@@ -23,6 +23,7 @@ struct Member {
     std::vector<int> numbers{};  ///< in ascending order
     std::string of{};            ///< behind the numbers: " of rank 1"
     std::string known_as{};      ///< "host a, process 7"; empty: nothing
+    std::string host{};          ///< what is said of several together; empty: not known
     tollbar_absence state = TOLLBAR_RUNNING;
     std::string last{};  ///< the last thing it did: "its last barrier was ..."; empty: not known
 };

@@ -277,8 +277,10 @@ bool read_rows(std::string_view text, Rows& rows) {
 }
 
 std::vector<Sentence> conclude_of_hosts(const Ranks& ranks, bool tells_time) {
+    const auto is_elsewhere = [&](const Rank* rank) { return rank->host->name != ranks.front()->host->name; };
     const HostAnswers told = {.site = [](const Rank& rank, std::uint64_t place) { return rank.host->texts.at(place); },
                               .doing = [](const Rank& rank) { return rank.host->texts.at(rank.doing); },
+                              .names_hosts = std::ranges::any_of(ranks, is_elsewhere),
                               .of_hosts = true,
                               .tells_time = tells_time};
     return conclude(ranks, std::numeric_limits<double>::min(), told);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace tollbar::detail::missing {
 
@@ -39,10 +40,13 @@ std::string home(const Rank& rank) {
     return "host " + rank.host->name + ", process " + std::to_string(rank.row.process);
 }
 
-std::string named(const Ranks& ranks) {
+std::string named(const Ranks& ranks, const HostAnswers& asked) {
     const std::string which = numbers(ranks);
-    if (ranks.size() > 1) return "ranks " + which;
-    return "rank " + which + " (" + home(*ranks.front()) + ")";
+    if (ranks.size() == 1) return "rank " + which + " (" + home(*ranks.front()) + ")";
+    if (!asked.names_hosts) return "ranks " + which;
+    std::set<std::string> hosts;
+    for (const Rank* rank : ranks) hosts.insert(rank->host->name);
+    return "ranks " + which + " (" + listed_hosts(hosts) + ")";
 }
 
 std::string peer_of(const tollbar_seat& seat) {
@@ -97,7 +101,7 @@ Clause clause_of(std::string text, const Ranks& ranks) {
 std::vector<Clause> clauses(const Ranks& ranks, const HostAnswers& asked, const char* is, const char* are) {
     std::vector<Clause> all;
     for (const auto& [place, there] : by_place(ranks, asked))
-        all.push_back(clause_of(named(there) + (there.size() == 1 ? is : are) + place, there));
+        all.push_back(clause_of(named(there, asked) + (there.size() == 1 ? is : are) + place, there));
     return all;
 }
 

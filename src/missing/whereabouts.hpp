@@ -28,8 +28,9 @@ bool is_stopped(const Rank& rank, const HostAnswers& asked);
 /// "host a, process 4711".
 std::string home(const Rank& rank);
 
-/// "rank 3 (host a, process 4711)", "ranks 3 and 5".
-std::string named(const Ranks& ranks);
+/// "rank 3 (host a, process 4711)", "ranks 3 and 5", or, where they are known on several hosts, "ranks 3 and 5 (hosts a
+/// and b)".
+std::string named(const Ranks& ranks, const HostAnswers& asked);
 
 /// " from rank 1 (tag 7)".
 std::string peer_of(const tollbar_seat& seat);

@@ -40,7 +40,8 @@ def test_a_job_of_many_hosts_is_concluded_from_though_others_flood_and_lie(hosts
     assert 1 <= len(said) <= 3, done.stderr[-2000:]
     start = f"tollbar: MPI_COMM_WORLD ({hosts * RANKS} ranks), MPI_Allreduce 7 at main (a.c:3): rank 0 on n0 has waited"
     assert all(line.startswith(start) for line in said), said
-    named = {int(number) for line in said for number in re.findall(r"\d+", line[len(start) :].split("come", 1)[0])[2:]}
+    ranks = [line[len(start) :].split(" (host", 1)[0] for line in said]
+    named = {int(number) for some in ranks for number in re.findall(r"\d+", some)[2:]}
     # Hosts that have not come to tell within two seconds are said to have told nothing.
     assert named == {17, last} or (named < {17, last} and "have told nothing meanwhile" in said[0]), said
     refused = [line for line in done.stderr.splitlines() if line.startswith("tollbar run: ")]

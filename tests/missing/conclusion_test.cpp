@@ -299,6 +299,12 @@ TEST_CASE("ranks of two hosts are concluded from as those of one") {
                   "world (4 ranks), MPI_Allreduce 1 at f+1: rank 0 on h has waited 2.0 s: rank 3 (host h2, process "
                   "103) has not come: it is outside the MPI, running, before any collective call"});
     }
+    SUBCASE("ranks of both have not come") {
+        host.call(0, "MPI_Allreduce");
+        host.tell(one, 0, 2);
+        host.tell(other, 2, 4);
+        says(said_of({&one, &other}).front(), "ranks 1, 2 and 3 (hosts h and h2) have not come: they are outside");
+    }
     SUBCASE("a cycle goes over both") {
         host.message(1, "MPI_Recv", 2, 5);
         host.message(2, "MPI_Recv", 1, 5);
@@ -328,7 +334,8 @@ TEST_CASE("of another host counts only where a rank was while the others waited"
     host.tell(one, 0, 2);
     SUBCASE("seen since they began to wait") {
         host.tell(other, 2, 4, 1.5);
-        says(said_of({&one, &other}).front(), "ranks 2 and 3 have not come: they are outside the MPI, running");
+        says(said_of({&one, &other}).front(),
+             "ranks 2 and 3 (host h2) have not come: they are outside the MPI, running");
     }
     SUBCASE("seen before") {
         host.tell(other, 2, 4, 2.5);

@@ -51,6 +51,12 @@ TEST_CASE("many members of which the same is known have one clause, and the othe
     CHECK(clauses[0].text == "rank 0 (process 5) is dead");
     CHECK(clauses[1].text == "ranks 1-16 and 18-999 have not arrived");
     CHECK(clauses[1].ranks.size() == 998);
+    std::vector<tollbar_missing> apart;
+    for (const std::uint32_t rank : {1U, 2U, 3U, 5U}) apart.push_back(unknown_member(rank, 0, rank < 3 ? "a" : "b"));
+    CHECK(text_of(members_of(apart)) == "nothing heard from ranks 1, 2, 3 and 5 (hosts a and b)");
+    for (std::uint32_t rank = 6; rank < 10; ++rank)
+        apart.push_back(unknown_member(rank, 0, "c" + std::to_string(rank)));
+    CHECK(text_of(members_of(apart)) == "nothing heard from ranks 1, 2, 3, 5, 6, 7, 8 and 9 (6 hosts)");
     CHECK(text_of(unheard_members(std::vector{1, 2, 3, 5})) == "nothing heard from ranks 1, 2, 3 and 5");
 }
 
