@@ -342,6 +342,7 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
 
 # Where somebody passes time before there is a barrier to wait for, or on a lock of a few instructions.
 PASSES_TIME = {
+    "src/base/say.cpp": "who reads stderr, a tenth of a second at most",
     "src/doors/ompi_coll/pending.cpp": "a lock of a few instructions",
     "src/doors/openmp/missing.cpp": "a thread of its own, which waits for nobody",
     "src/doors/pthread/visits.cpp": "memory for a slot",

@@ -14,11 +14,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <fcntl.h>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +129,17 @@ int tollbar_stderr_travels(void) {
     struct stat file {};
     if (!is_for_lines(STDERR_FILENO) || fstat(STDERR_FILENO, &file) != 0 || S_ISREG(file.st_mode)) return 0;
     return !S_ISCHR(file.st_mode) || isatty(STDERR_FILENO) != 0 ? 1 : 0;
+}
+
+void tollbar_await_reader() {
+    constexpr timespec pause{.tv_sec = 0, .tv_nsec = 100'000};
+    const KeptErrno kept;
+    const tollbar::detail::NotCancelled not_cancelled;
+    struct stat file {};
+    if (fstat(STDERR_FILENO, &file) != 0 || !S_ISFIFO(file.st_mode)) return;
+    int unread = 0;
+    for (int looks = 0; looks < 1000 && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++looks)
+        nanosleep(&pause, nullptr);
 }
 
 void tollbar_report(const char* line, const char* for_run) {

@@ -18,6 +18,10 @@ void tollbar_say_once(const char* key, const char* format, ...) __attribute__((f
 /* Whether stderr may come to the program that has started this one; it does not from a file or /dev/null. */
 int tollbar_stderr_travels(void);
 
+/* Waits until all that was written on stderr has been read, where that is a pipe, for a tenth of a second at most. A
+ * launcher reads some kilobytes at a time, and other ranks' lines may come between those and the rest of a line. */
+void tollbar_await_reader(void);
+
 /* Says a report of who is missing: appends "tollbar: ", the line and a newline to the file that TOLLBAR_REPORT names,
  * else writes it on stderr, as tollbar_say. `for_run` is "" in a process that no `tollbar run` has started; else that
  * run gets it instead, on stderr where that travels, or in its own file. */

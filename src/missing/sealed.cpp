@@ -55,9 +55,13 @@ std::string sealed(const std::string& text, const std::string& facts) {
 }
 
 void report(const Sentence& sentence) {
+    if (secret().there) tollbar_await_reader();
     tollbar_report(sentence.text.c_str(), sealed(sentence.text, facts_of(sentence)).c_str());
 }
 
-void tell(const std::string& text, const std::string& facts) { tollbar_say("%s", sealed(text, facts).c_str()); }
+void tell(const std::string& text, const std::string& facts) {
+    tollbar_await_reader();
+    tollbar_say("%s", sealed(text, facts).c_str());
+}
 
 }  // namespace tollbar::detail::missing

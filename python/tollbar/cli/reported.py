@@ -94,11 +94,11 @@ class CopiedLines(_Sealed):
                 shown = len(begun)
             if len(begun) > _LONGEST_LINE:
                 begun, shown = b"", 0
-        write(begun[shown:])
+        self._put(begun, shown)
 
     def _put(self, line: bytes, shown: int) -> None:
         sealed = self._secret.unseal(line)
-        write((gathered.before(line) if sealed else line)[shown:])
+        write(gathered.for_people(line, sealed is not None)[shown:])
         if sealed and self._pass_on:
             self._pass_on(line[line.rfind(b"tollbar: ") :])
         elif sealed:

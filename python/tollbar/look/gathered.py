@@ -15,6 +15,9 @@ from tollbar import _native
 _SEAL = re.compile(rb" ([0-9a-f]{16})\]\s*$")
 #: A launcher's tag of a line, where it is asked to put one: "[1,0]<stderr>:", "[0] ".
 _TAG = re.compile(rb"(?:\w{3} \w{3} +\d+ [\d:.]+ \d{4})?\[[^\]]*\](?:<\w+>)?:? ?")
+#: The beginning of a line with rows, and the rest of one that was torn apart.
+_FOR_US = re.compile(rb"tollbar: [^\[\]]*\[~rows ")
+_REST = re.compile(rb"[0-9a-f -]* [0-9a-f]{16}\]\s*")
 ACCOUNT = "account"
 _MOST_HOSTS, _MOST_RANKS = 10_000, 1_000_000  #: more than that is no report
 _OTHERS_S = 2.0  #: at most, for which the rows of other hosts are awaited
@@ -37,10 +40,13 @@ class SealedLine:
         return self.facts.startswith("missing ")
 
 
-def before(line: bytes) -> bytes:
-    """The part of a program's line, without an end, behind which a sealed one came; empty of a launcher's tag."""
-    text = line[: line.rfind(b"tollbar: ")]
-    return b"" if _TAG.fullmatch(text) else text
+def for_people(line: bytes, is_sealed: bool) -> bytes:
+    """The part of a line that is shown: all of a program's, of one behind which a sealed one came what is before that,
+    without an end or a launcher's tag, and nothing of lines for us alone that a launcher has torn apart."""
+    text = line[: line.rfind(b"tollbar: ")] if is_sealed else line
+    torn = _FOR_US.search(text)
+    text = text[: torn.start()] if torn else text
+    return b"" if _TAG.fullmatch(text) and (is_sealed or torn) or _REST.fullmatch(line) else text
 
 
 def _drawn() -> tuple[int, int]:

@@ -41,6 +41,19 @@ def test_nobody_without_the_secret_makes_or_alters_a_line():
         assert secret.unseal(forged) is None
 
 
+@pytest.mark.parametrize("tag", [b"", b"[1,0]<stderr>:"])
+def test_people_are_shown_no_part_of_a_line_for_us_however_a_launcher_tears_it(tag):
+    """Launchers read some kilobytes at a time, and put other lines between those and the rest."""
+    rows = b"tollbar: for `tollbar run`, which says who is missing [~rows 1 0 4302661 1 2 0 16 1 0 1400321d - - 3"
+    rest = b" d - - 4 300000006 2a7387d6bfec2d36]\n"
+    report = b"tollbar: rank 1 waits [~missing 1 2a7387d6bfec2d36]\n"
+    for whole, is_sealed in ((rows + rest, True), (rows + report, True), (rows + b"\n", False), (rest, False)):
+        assert gathered.for_people(tag * (whole != rest) + whole, is_sealed) == b"", whole
+    assert gathered.for_people(tag + b"step 7 " + rows + rest, True).endswith(b"step 7 ")
+    for line in (b"step 7\n", b"tollbar: for people\n", b"0 1 2 ff\n", b"\n"):
+        assert gathered.for_people(tag + line, False) == tag + line
+
+
 def told(hosts: gathered.Hosts, clock: float, host: str, *ranks: Rank, **how: int) -> None:
     for line in lines(host, *ranks, **how):
         assert hosts.add(line, clock) is None
