@@ -66,6 +66,10 @@ class Record:
     def ended(self, step: Step) -> float:
         return self._ended[step]
 
+    def moves(self, begin: float, end: float) -> bool:
+        """Whether a step began or ended between."""
+        return any(begin <= time <= end for times in (self._began, self._ended) for time in times.values())
+
     def came(self, rank: int) -> float:
         """When the rank came out of MPI_Init."""
         return self.began(self.lanes[rank, 0][0])

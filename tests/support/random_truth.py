@@ -49,6 +49,7 @@ _INSIDE = re.compile(
 _AFTER = re.compile(r"after MPI_(?P<call>\w+) (?P<number>\d+) of (?P<comm>\S+)")
 _START = re.compile(r", for start (?P<start>\d+) of it")
 _AS_SAID = re.compile(r"tollbar: as said, now for (?P<seconds>[\d.]+) s: (?P<calls>.*)")
+_NOBODY = "nobody is found missing"
 _BESIDES = re.compile(r"tollbar: besides, ranks wait in .*")
 _BRIEF = re.compile(r"(?P<about>.*?)(?:: ranks? [\d, and-]+)?")
 _SECONDS = re.compile(r"(?<= has waited )[\d.]+(?= s)")
@@ -78,6 +79,9 @@ class Judge:
                 return self._of_look(match)
             if match := _STILL.search(text):
                 return self._of_stopped(match["clauses"])
+            if text == _NOBODY:
+                moved = self.record.moves(self.begin - self.record.lost_s, self.at)
+                return "" if moved else "nothing moves, and nobody is missing"
         except KeyError as error:
             return f"no communicator {error}"
         return "another line"
