@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of participant.h: a meeting and perhaps trials make a team, which does the rest.
+#include "fiber.hpp"
 #include "meeting.hpp"
 #include "missing.hpp"
 #include "nics.hpp"
@@ -64,14 +65,20 @@ public:
     }
 
 private:
+    /// Comes before what a rank that may not block cannot do.
+    void ask_to_block() const {
+        if (!set_up_.may_block()) throw Declined(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+
     /// The plan that was decided on, else the one that trials choose.
     std::string settled_plan() {
         const Decision& decision = meeting_.decision;
         const Rank ranks = set_up_.p2p().ranks;
         if (decision.plan[0] != '\0') return decision.plan;
         if (ranks == 1) return std::string(defaults::on_a_node);
+        if (decision.nodes != 1) ask_to_block();
         Selection selection{.situation = situation_of(decision, ranks, options_),
-                            .budget_ms = decision.budget_ms,
+                            .budget_ms = set_up_.may_block() ? decision.budget_ms : 0,
                             .far = decision.nodes == 1 ? 0 : meeting_.leaders[1],
                             .on_nics = nic_candidates(decision)};
         selection.only_nics = decision.network == TOLLBAR_NETWORK_NIC && !selection.on_nics.empty();
@@ -88,6 +95,7 @@ private:
     NicsJoined join(const std::string& plan, std::uint8_t number) const {
         const auto wanted = nic_shape(plan);
         if (!wanted) return {.had = true, .nic = nullptr};
+        ask_to_block();
         return join_nics(set_up_, meeting_, *wanted, number);
     }
 
@@ -114,26 +122,80 @@ private:
     std::uint8_t tried_ = 0;
 };
 
+/// The result of tollbar_mpi_join(). `all` are completed.
+int join(const SetUp& set_up, const tollbar_mpi_options& all, tollbar_mpi_participant*& participant) {
+    try {
+        const Meeting meeting = meet(set_up, all);
+        participant = Making(set_up, all, meeting).make().release();
+        return 0;
+    } catch (const Declined& declined) {
+        const int why = declined.code().value();
+        if (why != EAGAIN && all.otherwise != nullptr && set_up.is_root() && environment::verbosity() > 0)
+            tollbar_say("%s: %s; %s", all.name, std::strerror(why), all.otherwise);
+        return why;
+    } catch (const std::exception& error) {
+        tollbar_say("%s: %s", all.name, error.what());
+        return EIO;
+    }
+}
+
 }  // namespace
+
+struct tollbar_mpi_joining {
+public:
+    tollbar_mpi_joining(const tollbar_p2p& p2p, const tollbar_mpi_options& all)
+        : p2p_(p2p), all_(all), set_up_(p2p_, all_.name, all_.timeout_s, [this] { return give_way(); }),
+          fiber_([this] { failed_ = join(set_up_, all_, participant_); }) {}
+
+    bool go_on(bool blocks) {
+        blocks_ = blocks;
+        return fiber_.resume();
+    }
+    int failed() const noexcept { return failed_; }
+    tollbar_mpi_participant* participant() const noexcept { return participant_; }
+
+private:
+    bool give_way() {
+        if (!blocks_) fiber_.yield();
+        return !blocks_;
+    }
+
+    tollbar_p2p p2p_;
+    tollbar_mpi_options all_;
+    SetUp set_up_;
+    bool blocks_ = false;
+    int failed_ = 0;
+    tollbar_mpi_participant* participant_ = nullptr;
+    Fiber fiber_;
+};
 
 extern "C" {
 
 int tollbar_mpi_join(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
                      tollbar_mpi_participant** participant) {
     const tollbar_mpi_options all = completed(*options);
+    return join(SetUp(*p2p, all.name, all.timeout_s), all, *participant);
+}
+
+int tollbar_mpi_begin_to_join(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
+                              tollbar_mpi_joining** joining) {
     try {
-        const SetUp set_up(*p2p, all.name, all.timeout_s);
-        const Meeting meeting = meet(set_up, all);
-        *participant = Making(set_up, all, meeting).make().release();
+        *joining = new tollbar_mpi_joining(*p2p, completed(*options));
         return 0;
-    } catch (const Declined& declined) {
-        if (all.otherwise != nullptr && p2p->rank == 0 && environment::verbosity() > 0)
-            tollbar_say("%s: %s; %s", all.name, std::strerror(declined.code().value()), all.otherwise);
-        return declined.code().value();
-    } catch (const std::exception& error) {
-        tollbar_say("%s: %s", all.name, error.what());
-        return EIO;
+    } catch (const std::system_error& error) {
+        return error.code().value();
+    } catch (const std::bad_alloc&) {
+        return ENOMEM;
     }
+}
+
+int tollbar_mpi_go_on_joining(tollbar_mpi_joining* joining, tollbar_patience patience, int* failed,
+                              tollbar_mpi_participant** participant) {
+    if (!joining->go_on(patience == TOLLBAR_BLOCKS)) return 0;
+    *failed = joining->failed();
+    *participant = joining->participant();
+    delete joining;
+    return 1;
 }
 
 int tollbar_mpi_join_by_messages(const tollbar_p2p* p2p, const tollbar_mpi_options* options,

@@ -62,6 +62,27 @@ typedef struct tollbar_mpi_participant tollbar_mpi_participant;
 int tollbar_mpi_join(const struct tollbar_p2p* p2p, const struct tollbar_mpi_options* options,
                      tollbar_mpi_participant** participant);
 
+/* A rank that joins for a call that may not block, such as MPI_Ibarrier. */
+typedef struct tollbar_mpi_joining tollbar_mpi_joining;
+
+/* tollbar_mpi_join in pieces: promises the same, of ranks that all join in pieces, and does nothing by itself until
+ * tollbar_mpi_go_on_joining. Plans are not tried and no NIC is used: where nothing was asked for and nothing is stored,
+ * ranks of one node take the model's choice. Returns 0 or an errno value: ENOTSUP, on every rank alike, where this
+ * C library has no way to do so. `p2p` is copied; its state and the texts of the options outlive the joining. */
+int tollbar_mpi_begin_to_join(const struct tollbar_p2p* p2p, const struct tollbar_mpi_options* options,
+                              tollbar_mpi_joining** joining);
+
+enum tollbar_patience {
+    TOLLBAR_NEVER_BLOCKS = 0, /* and does not call p2p->progress: the caller does in between */
+    TOLLBAR_BLOCKS = 1        /* until it is over */
+};
+
+/* Goes on with it. Zero: it is not over. Else it is, `joining` is gone, and the other two are as tollbar_mpi_join
+ * leaves them, `failed` its result; EAGAIN, on every rank alike: only tollbar_mpi_join would do, because plans have to
+ * be tried or NICs are there. Memory order: as test. */
+int tollbar_mpi_go_on_joining(tollbar_mpi_joining* joining, enum tollbar_patience patience, int* failed,
+                              tollbar_mpi_participant** participant);
+
 /* Local: a participant that has met nobody. All ranks run one plan by messages, whatever the options say, of which name
  * and timeout_s count. For episodes that may not wait until everybody has joined; to be left, or over, before the ranks
  * of `p2p` join. Returns 0 or an errno value. */

@@ -137,10 +137,11 @@ void SetUp::broadcast(void* data, std::size_t bytes) const {
 
 void SetUp::Pause::pass(const unsigned char* received) {
     const tollbar_p2p& p2p = set_up_.p2p_;
-    p2p.progress(p2p.state);
+    const bool blocks = !set_up_.give_way_ || !set_up_.give_way_();
+    if (blocks) p2p.progress(p2p.state);
     if (p2p.error(p2p.state) != 0) fail_alone("the MPI gave an error");
     const Occupancy occupancy = p2p.ranks <= masked_cpus() ? Occupancy::exclusive : Occupancy::oversubscribed;
-    nap<NativeSync>(wait_budget_for<NativeSync>(wait_policy::automatic, occupancy), waited_, Never{});
+    if (blocks) nap<NativeSync>(wait_budget_for<NativeSync>(wait_policy::automatic, occupancy), waited_, Never{});
     const double waited_s = std::chrono::duration<double>(waited_.elapsed()).count();
     if (report_is_due(waited_s, set_up_.timeout_s_, next_report_s_)) set_up_.report(waited_s, received);
 }

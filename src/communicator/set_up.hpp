@@ -11,7 +11,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace tollbar::detail::mpi {
@@ -24,12 +26,19 @@ struct Declined : std::system_error {
     using std::system_error::system_error;
 };
 
+/// Has a set-up that may not block do something else until its caller comes back. False: this time it may block.
+using GiveWay = std::function<bool()>;
+
 /// One rank's set-up, from the exchange of facts until its team is there. Throws as fail_alone() where the MPI fails;
 /// reports the missing as often as the time-out asks.
 class SetUp {
 public:
-    /// The arguments outlive this; with a `timeout_s` of 0 there are no reports.
-    SetUp(const tollbar_p2p& p2p, const char* name, double timeout_s) : p2p_(p2p), name_(name), timeout_s_(timeout_s) {}
+    /// The arguments outlive this; with a `timeout_s` of 0 there are no reports. Without `give_way` every wait blocks.
+    SetUp(const tollbar_p2p& p2p, const char* name, double timeout_s, GiveWay give_way = nullptr)
+        : p2p_(p2p), name_(name), timeout_s_(timeout_s), give_way_(std::move(give_way)) {}
+
+    /// Whether all waits may block, and those of barriers that are tried too.
+    bool may_block() const noexcept { return !give_way_; }
 
     const tollbar_p2p& p2p() const noexcept { return p2p_; }
     const char* name() const noexcept { return name_; }
@@ -106,6 +115,7 @@ private:
     const tollbar_p2p& p2p_;
     const char* name_;
     double timeout_s_;
+    GiveWay give_way_;
 };
 
 }  // namespace tollbar::detail::mpi

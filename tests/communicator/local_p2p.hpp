@@ -53,6 +53,7 @@ public:
         return {.state = &self,
                 .rank = self.rank,
                 .ranks = ranks_,
+                .is_apart = nullptr,
                 .open = open,
                 .start = start,
                 .done = done,
@@ -62,7 +63,8 @@ public:
                         return 0;
                     },
                 .error = [](void*) { return 0; },
-                .progress = [](void*) {}};
+                .progress = [](void*) {},
+                .world_rank = nullptr};
     }
 
 private:

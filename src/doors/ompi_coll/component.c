@@ -43,12 +43,12 @@ static void release(mca_coll_base_module_t* module) {
 
 /* Requests keep the communicator, and the communicator keeps its module: nothing is pending here. */
 static void destruct(tollbar_module* module) {
-    const unsigned long long uses = module->barriers + module->requests + module->early;
+    const unsigned long long uses = module->barriers + module->requests + module->by_messages;
     if (uses != 0 && tollbar_verbosity() >= 2)
-        tollbar_say("%s, rank %d of %d: %llu barriers, %llu requests, %llu requests before the first, by %s",
+        tollbar_say("%s, rank %d of %d: %llu barriers, %llu requests, %llu requests by messages, by %s",
                     module->comm->c_name, ompi_comm_rank(module->comm), ompi_comm_size(module->comm),
                     (unsigned long long)module->barriers, (unsigned long long)module->requests,
-                    (unsigned long long)module->early,
+                    (unsigned long long)module->by_messages,
                     module->stage == TOLLBAR_MET ? tollbar_mpi_plan(module->queue.participant) : "messages");
     tollbar_mpi_leave(module->queue.participant);
     free((char*)module->options.plan);
@@ -65,9 +65,6 @@ static int meet(tollbar_module* module, uint32_t barriers) {
     tollbar_mpi_leave(module->queue.participant);
     module->queue.participant = NULL;
     const struct tollbar_p2p p2p = tollbar_pml_p2p(&module->messages, module->comm);
-    module->options.name = module->comm->c_name;
-    module->options.mpi = running;
-    module->options.otherwise = "the MPI's own barrier is used";
     module->options.barriers_before = barriers;
     module->options.call_site = barriers != 0 && module->queue.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
     const int failed = tollbar_mpi_join(&p2p, &module->options, &module->queue.participant);
@@ -141,6 +138,7 @@ static int enable(mca_coll_base_module_t* super, struct ompi_communicator_t* com
     const mca_coll_base_comm_coll_t* now = comm->c_coll;
     if (now->coll_barrier == NULL) return OMPI_ERROR;
     module->comm = comm;
+    module->options.name = comm->c_name;
     module->barrier = now->coll_barrier;
     module->barrier_module = retained(now->coll_barrier_module);
     if (now->coll_barrier_init == NULL) {
@@ -165,6 +163,8 @@ static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* prio
     if (module == NULL) return NULL;
     *priority = tollbar_parameters_priority();
     module->options = tollbar_parameters_options();
+    module->options.mpi = running;
+    module->options.otherwise = "the MPI's own barrier is used";
     module->queue.timeout_s = module->options.timeout_s;
     module->super.coll_module_enable = enable;
     module->super.coll_barrier = barrier;

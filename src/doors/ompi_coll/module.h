@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One communicator's barrier inside Open MPI: made with the communicator, set up by its first MPI_Barrier, used, and
- * taken down with it. */
+ * One communicator's barrier inside Open MPI: made with the communicator, set up by its first barrier, used, and taken
+ * down with it. */
 #ifndef TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 #define TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 
@@ -12,10 +12,11 @@
 #include <ompi/mca/coll/coll.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 
 /* Whether the ranks of the communicator have met; the same on every rank between two barriers of it. */
 enum tollbar_stage {
-    TOLLBAR_FRESH = 0, /* no MPI_Barrier yet */
+    TOLLBAR_FRESH = 0, /* they have not, and may */
     TOLLBAR_MET,       /* the participant is there */
     TOLLBAR_DECLINED   /* could not be had: the previous owner's barrier from now on */
 };
@@ -23,9 +24,10 @@ enum tollbar_stage {
 struct tollbar_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t* comm;
-    /* The requests pending. Its participant is that of the ranks that have met. Before that an MPI_Ibarrier, which may
-     * not wait for the ranks, makes one that has met nobody. */
+    /* The requests pending. Its participant is that of the ranks that have met; or one that has met nobody, as long as
+     * they meet in an MPI_Barrier alone, for an MPI_Ibarrier may not wait for them. */
     struct tollbar_queue queue;
+    bool meets_in_barriers;            /* only, as an MPI_Ibarrier has found out */
     struct tollbar_pml_state messages; /* of the participant */
     enum tollbar_stage stage;
     pthread_mutex_t turn; /* of the thread in a barrier, where there may be several */
@@ -39,7 +41,7 @@ struct tollbar_module {
     struct tollbar_mpi_options options;
     uint64_t barriers; /* how often it was used, by kind */
     uint64_t requests;
-    uint64_t early;
+    uint64_t by_messages;
 };
 
 OBJ_CLASS_DECLARATION(tollbar_module);

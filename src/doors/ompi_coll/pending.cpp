@@ -6,6 +6,7 @@
 #include "missing/reporting.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -34,7 +35,7 @@ void report_if_late(tollbar_queue& queue) {
 /// a look that finds nothing pending.
 tollbar_pending* take_first(tollbar_queue& queue) {
     tollbar_pending* first = queue.first;
-    first->failed = tollbar_mpi_failed(queue.participant, first->episode);
+    if (first->episode != 0) first->failed = tollbar_mpi_failed(queue.participant, first->episode);
     queue.first = first->next;
     if (queue.first == nullptr) {
         tollbar_queue** link = &queues;
@@ -48,8 +49,26 @@ tollbar_pending* take_first(tollbar_queue& queue) {
     return first;
 }
 
-bool first_is_over(const tollbar_queue& queue) {
-    return queue.held == 0 && tollbar_mpi_test(queue.participant, queue.first->episode) != 0;
+/// Goes on with the meeting that is the first of the queue. Once it is over, those behind it arrive.
+bool meets(tollbar_queue& queue, tollbar_patience patience) {
+    int failed = 0;
+    if (tollbar_mpi_go_on_joining(queue.joining, patience, &failed, &queue.participant) == 0) return false;
+    queue.joining = nullptr;
+    queue.joined(&queue, failed);
+    queue.first->failed = failed == EIO ? EIO : 0;
+    for (tollbar_pending* next = queue.first->next; next != nullptr; next = next->next) {
+        if (queue.participant != nullptr)
+            next->episode = tollbar_mpi_arrive(queue.participant, nullptr);
+        else
+            next->failed = EIO;
+    }
+    return true;
+}
+
+bool first_is_over(tollbar_queue& queue) {
+    if (queue.held != 0) return false;
+    if (queue.joining != nullptr) return meets(queue, TOLLBAR_NEVER_BLOCKS);
+    return queue.first->episode == 0 || tollbar_mpi_test(queue.participant, queue.first->episode) != 0;
 }
 
 void set_held(tollbar_queue& queue, int held) {
@@ -98,7 +117,7 @@ int tollbar_pending_advance() {
             *end = take_first(*queue);
             end = &(*end)->next;
         }
-        if (reports && queue->first != nullptr) report_if_late(*queue);
+        if (reports && queue->first != nullptr && queue->joining == nullptr) report_if_late(*queue);
     }
     *end = nullptr;
     tollbar_release_lock();
@@ -113,7 +132,10 @@ int tollbar_pending_advance() {
 void tollbar_queue_finish(tollbar_queue* queue, const tollbar_pending* last) {
     set_held(*queue, 1);
     for (const tollbar_pending* ended = nullptr; queue->first != nullptr && (last == nullptr || ended != last);) {
-        tollbar_mpi_wait(queue->participant, queue->first->episode);
+        if (queue->joining != nullptr)
+            meets(*queue, TOLLBAR_BLOCKS);
+        else if (queue->first->episode != 0)
+            tollbar_mpi_wait(queue->participant, queue->first->episode);
         tollbar_take_lock();
         tollbar_pending* first = take_first(*queue);
         tollbar_release_lock();

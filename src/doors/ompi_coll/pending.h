@@ -13,9 +13,9 @@ extern "C" {
 struct tollbar_queue;
 
 struct tollbar_pending {
-    uint64_t episode;
+    uint64_t episode; /* 0: not one of the participant's, but its ranks' meeting, or one that begins behind that */
     void (*end)(struct tollbar_pending*); /* has the host find it over; called without the lock */
-    int failed;                           /* once over: what tollbar_mpi_failed says of it */
+    int failed; /* once over: what tollbar_mpi_failed says of it, or why there is no episode */
     double since_s;
     double report_at_s;
     struct tollbar_pending* next;
@@ -23,10 +23,14 @@ struct tollbar_pending {
 
 /* Lives until everything in it has been ended. */
 struct tollbar_queue {
-    tollbar_mpi_participant* participant; /* may be NULL as long as nothing is in the queue */
-    double timeout_s;                     /* tollbar_pending_advance says after so long who is missing; 0: never */
-    uint32_t count;                       /* how many there are */
-    int held;                             /* somebody waits in the participant, so nobody else may look at it */
+    tollbar_mpi_participant* participant; /* may be NULL as long as nothing is in the queue, or the ranks meet */
+    tollbar_mpi_joining* joining;         /* the first in the queue is the meeting of the ranks; else NULL */
+    /* The meeting is over, with that result of tollbar_mpi_go_on_joining; may leave another participant, or none: then
+     * all others in the queue fail, too. Under the lock, or while the queue is held. */
+    void (*joined)(struct tollbar_queue*, int failed);
+    double timeout_s; /* tollbar_pending_advance says after so long who is missing; 0: never */
+    uint32_t count;   /* how many there are */
+    int held;         /* somebody waits in the participant, so nobody else may look at it */
     struct tollbar_pending* first;
     struct tollbar_pending* last;
     struct tollbar_queue* next;

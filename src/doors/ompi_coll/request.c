@@ -105,24 +105,27 @@ static uint64_t arrive(const tollbar_module* module, struct tollbar_queue* queue
  * arrived, because something is. Nonzero `over` when there is no more to wait for. */
 static uint64_t arrive_alone(tollbar_module* module, struct tollbar_queue* queue, int* over) {
     *over = 0;
-    ++*(module->stage == TOLLBAR_MET ? &module->requests : &module->early);
-    if (tollbar_queue_is_pending(queue)) return 0;
+    ++*(module->stage == TOLLBAR_MET || queue->joining != NULL ? &module->requests : &module->by_messages);
+    if (tollbar_queue_is_pending(queue) || queue->joining != NULL) return 0;
     const uint64_t episode = arrive(module, queue);
     *over = tollbar_mpi_test(queue->participant, episode) && !tollbar_mpi_failed(queue->participant, episode);
     return episode;
 }
 
-/* Puts an active request into its queue; `episode` is 0 when it has not arrived yet. */
+/* Puts an active request into its queue; `episode` is 0 when it has not arrived yet. It arrives now, or once the ranks
+ * have met; where they could not, it is over, and failed. */
 static void enlist(tollbar_request* request, uint64_t episode) {
     struct tollbar_queue* queue = queue_of(request);
     request->super.req_state = OMPI_REQUEST_ACTIVE;
     tollbar_take_lock();
-    request->pending.episode = episode == 0 ? arrive(request->module, queue) : episode;
+    if (episode == 0 && queue->participant != NULL) episode = arrive(request->module, queue);
+    request->pending.episode = episode;
+    request->pending.failed = episode == 0 && queue->joining == NULL ? EIO : 0;
     tollbar_pending_put_on(&request->pending, queue);
     tollbar_release_lock();
 }
 
-/* For requests before the ranks have met. */
+/* For requests of ranks that have not met. */
 static int go_by_messages(tollbar_module* module) {
     const struct tollbar_p2p p2p = tollbar_pml_p2p(&module->messages, module->comm);
     struct tollbar_mpi_options options = module->options;
@@ -132,9 +135,33 @@ static int go_by_messages(tollbar_module* module) {
     return tollbar_mpi_join_by_messages(&p2p, &options, &module->queue.participant);
 }
 
+static void joined(struct tollbar_queue* queue, int failed) {
+    tollbar_module* module = (tollbar_module*)((char*)queue - offsetof(tollbar_module, queue));
+    module->meets_in_barriers = failed == EAGAIN;
+    module->stage = failed == 0 ? TOLLBAR_MET : module->meets_in_barriers ? TOLLBAR_FRESH : TOLLBAR_DECLINED;
+    if (failed != 0 && failed != EIO) go_by_messages(module);
+}
+
+/* The first request of a communicator: its ranks meet in it, which is a barrier, or it has them go by messages. Returns
+ * 0 or an errno value. */
+static int begin(tollbar_module* module) {
+    if (module->stage == TOLLBAR_FRESH && !module->meets_in_barriers) {
+        const struct tollbar_p2p p2p = tollbar_pml_p2p(&module->messages, module->comm);
+        module->options.barriers_before = 1;
+        module->options.call_site = NULL;
+        module->queue.joined = joined;
+        const int failed = tollbar_mpi_begin_to_join(&p2p, &module->options, &module->queue.joining);
+        if (failed != ENOTSUP) return failed;
+        module->meets_in_barriers = true;
+    }
+    return go_by_messages(module);
+}
+
 int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
     int over;
-    if (module->queue.participant == NULL && go_by_messages(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
+    const struct tollbar_queue* queue = &module->queue;
+    const bool begins = !tollbar_queue_is_pending(queue) && queue->participant == NULL && queue->joining == NULL;
+    if (begins && begin(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
     const uint64_t episode = arrive_alone(module, &module->queue, &over);
     if (over) {
         *handle = &ompi_request_empty;
@@ -143,6 +170,7 @@ int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
     tollbar_request* request = new_request(module, false);
     if (request == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
     enlist(request, episode);
+    if (begins) tollbar_pending_advance(); /* the others learn of it without further calls of ours */
     *handle = &request->super;
     return OMPI_SUCCESS;
 }

@@ -41,18 +41,26 @@ def test_each_kind_of_barrier_goes_through_the_component(run, plan):
     unmeasured = {"coll_tollbar_budget_ms": "0"}  # the model's choice; a contest beside other tests may have any winner
     lines = run("kinds", 5, mca=unmeasured, TOLLBAR_VERBOSE="2", TOLLBAR_PLAN=plan)
     by_open_mpi = plan == "mcs"  # persistent barriers, which need words of one counter
-    requests = 7 if by_open_mpi else 14
+    requests = 14 if by_open_mpi else 21
     world = [
         line
         for line in lines
-        if re.search(rf"WORLD, rank . of 5: 7 barriers, {requests} requests, 7 requests bef", line)
+        if re.search(rf"WORLD, rank . of 5: 7 barriers, {requests} requests, 0 requests by messages", line)
     ]
-    other = [line for line in lines if re.search(r"DUP.*, rank . of 5: 0 barriers, 7 requests, 0 requests bef", line)]
+    other = [line for line in lines if re.search(r"DUP.*, rank . of 5: 0 barriers, 7 requests, 0 requests by", line)]
     assert (len(world), len(other)) == (5, 0 if by_open_mpi else 5), lines
 
 
 def test_each_kind_of_barrier_holds_by_messages_alone(run):
     run("kinds", 3, "apart", TOLLBAR_PLAN="dissemination")
+
+
+def test_requests_go_by_messages_where_only_a_barrier_may_try_plans(run):
+    """Ranks of several nodes choose among plans by trying them, which takes calls that block: the first request, in
+    which they meet, finds that out."""
+    lines = run("kinds", 3, "apart", TOLLBAR_VERBOSE="2")
+    said = r"WORLD, rank . of 3: 7 barriers, 8 requests, 6 requests by messages"
+    assert sum(bool(re.search(said, line)) for line in lines) == 3, "\n".join(lines)
 
 
 def test_what_the_component_does_not_win_stays_with_open_mpi(run):
@@ -192,9 +200,9 @@ def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(
 
 
 def test_who_is_missing_in_an_ibarrier_is_named(start, component):
-    """Both times: by messages before the ranks have met, and by the participant after."""
+    """Both times: while the ranks meet, and by the participant after."""
     job = start(component, 3, "doors/ompi_coll/late", TOLLBAR_TIMEOUT="0.2", TOLLBAR_PLAN="turnstile")
-    awaited = [r"MPI_Ibarrier before the first.*nothing heard from rank 1", r"barrier 2 at .*: rank 1 .*has not arri"]
+    awaited = [r"WORLD \(3 ranks\), its first barrier: .*rank 1 .*has not arrived", r"barrier 3 at .*: rank 1 .*has not arri"]
     for told, line in enumerate(awaited, 1):
         job.await_that(lambda line=line: re.search(line, job.said()), line)
         job.tell(told)
