@@ -46,7 +46,7 @@ def for_people(line: bytes, is_sealed: bool) -> bytes:
     text = line[: line.rfind(b"tollbar: ")] if is_sealed else line
     torn = _FOR_US.search(text)
     text = text[: torn.start()] if torn else text
-    return b"" if _TAG.fullmatch(text) and (is_sealed or torn) or _REST.fullmatch(line) else text
+    return b"" if (_TAG.fullmatch(text) and (is_sealed or torn)) or _REST.fullmatch(line) else text
 
 
 def _drawn() -> tuple[int, int]:
