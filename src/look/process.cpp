@@ -12,6 +12,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <linux/futex.h>
@@ -40,6 +41,15 @@ double last_ran(const std::string& folder) {
     return number_behind(contents_of(folder + "/sched"), "se.exec_start").value_or(-1);
 }
 
+/// The call that restart_syscall(2) goes on with, whose arguments it has: after a stop, as by Ctrl-Z or a debugger, it
+/// stands for a sleep, a wait for a futex with a time-out, or poll, which is left as it is.
+long restarted(const std::array<Address, 6>& a) {
+    constexpr Address last_clock = 15, flags = FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME;
+    const bool is_word = a[0] > last_clock && a[0] % sizeof(std::uint32_t) == 0 && a[3] != 0;
+    if (is_word && ((a[1] & ~flags) == FUTEX_WAIT_BITSET || a[1] == FUTEX_WAIT_PRIVATE)) return SYS_futex;
+    return a[0] <= last_clock && a[1] <= TIMER_ABSTIME ? SYS_clock_nanosleep : SYS_restart_syscall;
+}
+
 }  // namespace
 
 void read_call(Thread& thread, const std::string& text) {
@@ -59,7 +69,7 @@ void read_call(Thread& thread, const std::string& text) {
         a = {};
         thread.call = Thread::in_user_code;
     } else if (fields == 9) {
-        thread.call = call;
+        thread.call = call == SYS_restart_syscall ? restarted(a) : call;
     }
 }
 

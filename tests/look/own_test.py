@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -78,6 +79,19 @@ def test_the_member_of_pythons_that_does_not_come_is_named(started, look_until, 
     late = "sleep() under late (own_barrier.py:16)" if has_py_spy() and kind != "Group" else ""
     table = look_until(lambda table: is_named(table, late, "missing"), job.pid)
     assert re.match(PYTHON[kind], table.notes[0]), table.notes
+
+
+def test_waits_with_a_time_out_are_known_after_a_stop(started, look_until):
+    """As by Ctrl-Z, a debugger, or a look that came just before the thread slept: the kernel goes on with them as
+    restart_syscall."""
+    job = started(sys.executable, SOURCES / "own_barrier.py", "Barrier")
+    first = look_until(lambda table: is_named(table, "", "missing"), job.pid).notes[0]
+    job.send_signal(signal.SIGSTOP)
+    look_until(lambda table: all(row.state == "stopped" for row in table.rows), job.pid)
+    job.send_signal(signal.SIGCONT)
+    again = look_until(lambda table: all(row.state != "stopped" for row in table.rows), job.pid)
+    assert again.failed, again.notes
+    assert again.notes[0].partition(";")[0] == first.partition(";")[0]
 
 
 def test_the_thread_that_does_not_come_to_pthreads_barrier_is_named_under_the_door(compiled, started, look_until):
