@@ -106,6 +106,9 @@ def of(wanted: Sequence[int], there: dict[int, processes.Process], between: Call
         raise Refused(refused[0])
     seen, rank_of = answer
     reasons = [] if forbidden else refused
+    if rank_of and not forbidden:  # a rank whose MPI was not loaded yet at the first look is not gone
+        there = {**processes.everything(), **there}
+        rank_of = {**processes.ranks(list(wanted), there), **rank_of}
     if not rank_of:
         reasons += [
             f"none of the ranks that {one.name} (process {one.number}) has started is here: look on its job's hosts"

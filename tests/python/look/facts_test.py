@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from tollbar import _native
-from tollbar.look import facts, jobs, processes, sight
+from tollbar.look import facts, helper, jobs, members, processes, sight
 
 SEEN = facts.Facts(sight.Sight((), ()), {7: (0, 2)}, jobs.Job((), True))
 
@@ -74,3 +74,14 @@ def test_a_look_that_is_refused_leaves_the_rows(order, monkeypatch):
     monkeypatch.setattr(processes, "seats", lambda _: set())
     with pytest.raises(facts.Refused, match="not permitted"):
         watched(order)
+
+
+def test_a_rank_whose_mpi_was_not_loaded_at_the_first_look_is_not_gone(monkeypatch):
+    found = iter([{7: (0, 2)}, {7: (0, 2), 8: (1, 2)}])
+    monkeypatch.setattr(processes, "ranks", lambda *_: next(found))
+    monkeypatch.setattr(processes, "below", lambda *_: [])
+    monkeypatch.setattr(processes, "refusal", lambda _: None)
+    monkeypatch.setattr(helper, "look", lambda *_: {})
+    monkeypatch.setattr(sight, "read", lambda _: sight.Sight((), ()))
+    monkeypatch.setattr(members, "of_job", lambda *_: jobs.Job((), True))
+    assert facts.of([7], {}).rank_of == {7: (0, 2), 8: (1, 2)}
