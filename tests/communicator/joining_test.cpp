@@ -53,7 +53,7 @@ public:
                 if (rank != without) goes_on(rank);
     }
 
-    /// What each has got; -1: it has not met.
+    /// Results of each rank; -1: it has not met.
     const std::vector<int>& failed() const { return failed_; }
     tollbar_mpi_participant* participant(std::uint32_t rank) const { return participants_[rank]; }
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(seats_.size()); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue whose first barrier is the meeting of two ranks of one thread.
-#include "doors/ompi_coll/pending.h"
+#include "ended.hpp"
 
 #include "communicator/local_p2p.hpp"
 
@@ -13,14 +13,6 @@
 using namespace tollbar::testing;
 
 namespace {
-
-int ended;  // how many
-
-struct Barrier : tollbar_pending {
-    int number = 0;  ///< which end it was, from 1
-};
-
-void end(tollbar_pending* pending) { static_cast<Barrier*>(pending)->number = ++ended; }
 
 struct Two {
     Two() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ranks of one thread, which meet by messages: rank 0's barriers are pending until rank 1 has arrived too.
-#include "doors/ompi_coll/pending.h"
+#include "ended.hpp"
 
 #include "communicator/local_p2p.hpp"
 
@@ -13,14 +13,6 @@
 using namespace tollbar::testing;
 
 namespace {
-
-std::atomic<int> ended = 0;  ///< how many
-
-struct Barrier : tollbar_pending {
-    int number = 0;  ///< which end it was, from 1
-};
-
-void end(tollbar_pending* pending) { static_cast<Barrier*>(pending)->number = ++ended; }
 
 struct Two {
     Two() {
